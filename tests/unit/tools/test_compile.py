@@ -22,6 +22,7 @@ from passline.compiler.compile import runtime
 from passline.compiler.compile.code import MACHINES
 from passline.compiler.compile.runtime import Library, LibraryError
 from passline.compiler.native.jit import find_runtime
+from passline.dialects.target import Target
 from passline.tools.compile import PasslineCompileMain
 
 KINDS = """
@@ -361,6 +362,15 @@ def test_a_cross_compiled_program_runs(tmp_path: Path) -> None:
         [emulator, *root, "./caller"], cwd=tmp_path, capture_output=True, text=True
     )
     assert said.stdout == "500 1001 add_main\n"
+
+
+@needs_native
+def test_the_entered_target_is_for_modules_without_one(tmp_path: Path) -> None:
+    carried = f'builtin.module attributes {{tir.target = "x86-64"}} {{ {ADD} }}'
+    for text, expected in ((ADD, "aarch64"), (carried, "x86_64")):
+        with Target("aarch64"):
+            file = compiled(text, tmp_path, "add.o")
+        assert machine_in(file) == MACHINES[expected]
 
 
 @needs_native

@@ -7,6 +7,8 @@ from support.suites.inprocess import passline_opt
 from support.tables import table_test
 from xdsl.universe import XDSL_UNIVERSE
 
+from passline.dialects.target import Target
+
 MODULE = """func.func @f(%x: tensor<32xf32>) -> tensor<32xf32> {
   %0 = relax.negative %x : (tensor<32xf32>) -> tensor<32xf32>
   func.return %0 : tensor<32xf32>
@@ -28,6 +30,14 @@ def test_the_target_in_text_goes_on() -> None:
     lowered = passline_opt("-p", "legalize-ops", stdin=text).stdout
     assert 'tir.target = "x86-64-v4{cores=2}"' in lowered
     assert "arith.constant 16 : index" in lowered
+
+
+def test_the_option_takes_precedence_over_the_entered_target() -> None:
+    with Target("x86-64-v4"):
+        text = passline_opt("-p", "legalize-ops", stdin=MODULE).stdout
+        assert 'tir.target = "x86-64-v4"' in text and "arith.constant 16 : index" in text
+        text = passline_opt("--target=aarch64", "-p", "legalize-ops", stdin=MODULE).stdout
+        assert 'tir.target = "aarch64"' in text and "arith.constant 4 : index" in text
 
 
 def test_a_config_option_chooses_the_processor() -> None:
