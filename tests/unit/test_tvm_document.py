@@ -261,11 +261,11 @@ def rows() -> Iterator[tuple[str, list[str], list[str]]]:
 
 
 def exists(place: str) -> bool:
-    """Return whether there is a name of Python, a file, or a test in a file."""
+    """Return whether there is a name of Python, a file or folder, or a test in a file."""
     file, _, test = place.partition("::")
     if place.startswith("passline."):
         return pkgutil.resolve_name(place) is not None
-    return (ROOT / file).is_file() and (not test or f"\ndef {test}(" in (ROOT / file).read_text())
+    return (ROOT / file).exists() and (not test or f"\ndef {test}(" in (ROOT / file).read_text())
 
 
 @table_test(("statement", "places", "tests"), [*rows()])
