@@ -61,7 +61,7 @@ def test_an_attribute_that_nothing_else_refers_to_is_freed(scalars_only: bool) -
         numbers.add(signatures.number(attribute))
         reference = ref(attribute)
         del attribute
-        gc.collect()
+        gc.collect(0)
         assert reference() is None
     assert len(numbers) == 10
 
