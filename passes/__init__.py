@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Dialect
@@ -110,12 +111,13 @@ PASSES = {
 
 
 def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
-    """Return a function that makes the class of the pipeline `name`."""
+    """Return a function that makes the class of the pipeline `name`, on its first call."""
 
+    @cache
     def make() -> type[ModulePass]:
-        from .pipelines import named_pipeline
+        from ..passmanager.stages import named_pipeline
 
-        return named_pipeline(name, PIPELINES[name])
+        return named_pipeline(name, PIPELINES[name], f"{__name__}.pipelines")
 
     return make
 

@@ -34,11 +34,13 @@ if TYPE_CHECKING:
     from .errors import PassDependencyError as PassDependencyError
     from .errors import PasslineError as PasslineError
     from .errors import PassNotFoundError as PassNotFoundError
+    from .errors import PassPlacementError as PassPlacementError
     from .errors import PipelineSyntaxError as PipelineSyntaxError
     from .instrument import PassInstrument as PassInstrument
     from .instrument import pass_instrument as pass_instrument
     from .names import Rounding as Rounding
     from .pipeline import parse_pipeline as parse_pipeline
+    from .plan import Plan as Plan
     from .registry import PassInfo as PassInfo
     from .registry import find_pass as find_pass
     from .registry import register_pass as register_pass
@@ -47,9 +49,12 @@ if TYPE_CHECKING:
     from .rewriting import apply_patterns as apply_patterns
     from .runner import info_of as info_of
     from .sequential import Fixpoint as Fixpoint
-    from .sequential import Plan as Plan
     from .sequential import Repeat as Repeat
     from .sequential import Sequential as Sequential
+    from .stages import NamedPipeline as NamedPipeline
+    from .stages import StagedPipeline as StagedPipeline
+    from .stages import Stages as Stages
+    from .stages import named_pipeline as named_pipeline
 
     __all__: list[str]
 else:

@@ -28,7 +28,7 @@ from .run import PassFrame, Run
 from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass
 
 _METADATA = (
-    *("name", "opt_level", "required", "preserves"),
+    *("name", "opt_level", "required", "preserves", "after", "before", "stage"),
     *("nestable", "rounds", "changes_interface", "acts_on"),
 )
 
@@ -51,7 +51,10 @@ def check_metadata(cls: type[Pass]) -> None:
     check_name(cls.name)
     check_spelling(cls.name)
     check_level(cls.opt_level)
-    check_names(f"{cls.__name__}.required", cls.required)
+    for attribute in ("required", "after", "before"):
+        check_names(f"{cls.__name__}.{attribute}", getattr(cls, attribute))
+    if not isinstance(cls.stage, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{cls.__name__}.stage is the name of a stage, not {cls.stage!r}")
     _check_attributes(cls, fields)
 
 
@@ -96,10 +99,11 @@ class Pass(AbstractPass):
 
     `name` (by default that of the class in kebab-case), `opt_level`, `required` (names of passes),
     `preserves` (names of passes and analysis classes that stay valid when this pass changes
-    something), `rounds` (whether it may change the rounding of floats, as by reassociation, or the
-    `Rounding` that says how), `changes_interface` (whether it may remove, rename or hide public
-    functions, or change their parameters) and `acts_on` (classes of ops without which it does
-    nothing) are plain class attributes. Options are the annotated fields of a
+    something), `after`, `before` and `stage` (where it belongs in a pipeline that it is added to:
+    names of passes and stages), `rounds` (whether it may change the rounding of floats, as by
+    reassociation, or the `Rounding` that says how), `changes_interface` (whether it may remove,
+    rename or hide public functions, or change their parameters) and `acts_on` (classes of ops
+    without which it does nothing) are plain class attributes. Options are the annotated fields of a
     `@dataclass(frozen=True)` subclass. Calling a pass transforms a copy; `apply` works in place,
     and makes every pass usable as one of xDSL's. Derive from ModulePass or FunctionPass.
     """

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from xdsl.context import Context
+from xdsl.passes import ModulePass
 
 from .actions import PassActions, RemarkFilter
 from .analysis_manager import AnalysisManager
@@ -19,7 +20,7 @@ from .instrument import AnyInstrument, PassInstrument, PassInstrumentor, check_i
 from .limits import DEFAULT_MAX_ELEMENTS, MAX_ELEMENTS
 from .names import name_key
 from .output.html import to_html
-from .registry import PassInfo, check_context_level, check_names
+from .registry import PassInfo, check_context_level, check_names, check_passes
 from .run import Run
 from .scopes import Scope
 
@@ -38,6 +39,9 @@ class PassContext:
     - `verify_preserves`: verify that each pass preserves all in its `preserves`.
     - `rollback`: after a failure of a pass, or of an instrument after it, restore the module to its
       state before the pass.
+    - `extensions`: whether passes of other projects take part in staged pipelines, where they say
+      that they belong: True, False, or the names of these projects.
+    - `extra_passes`: passes that take part in them beside these.
     - `renderer`: shows the diagnostics of a pass.
     - `remark_filter`: a regular expression for the passes whose remarks are wanted, or a dict with
       one for each kind (`passed`, `missed`, `failed`, `analysis`, `all`).
@@ -60,6 +64,8 @@ class PassContext:
         verify_dominance: bool = True,
         verify_preserves: bool = False,
         rollback: bool = False,
+        extensions: bool | Iterable[str] = True,
+        extra_passes: Iterable[ModulePass] = (),
         renderer: Renderer = print_diagnostics,
         remark_filter: str | Mapping[str, str] | None = None,
     ) -> None:
@@ -76,6 +82,9 @@ class PassContext:
         self.verify_dominance = verify_dominance
         self.verify_preserves = verify_preserves
         self.rollback = rollback
+        is_switch = isinstance(extensions, bool)
+        self.extensions = extensions if is_switch else check_names("extensions", extensions)
+        self.extra_passes = check_passes(extra_passes, "extra_passes is") if extra_passes else ()
         self.renderer = renderer
         self.remark_filter = RemarkFilter(remark_filter)
         self.names_checked = not (self.required_pass or self.disabled_pass)
@@ -86,7 +95,10 @@ class PassContext:
         return (
             f"PassContext(opt_level={self.opt_level}, required_pass={list(self.required_pass)}, "
             f"disabled_pass={list(self.disabled_pass)}, "
-            f"instruments={[i.name for i in self.instruments]}, config={self.config})"
+            f"instruments={[i.name for i in self.instruments]}, config={self.config}"
+            + ("" if self.extensions is True else f", extensions={self.extensions}")
+            + (f", extra_passes={names}" if (names := [p.name for p in self.extra_passes]) else "")
+            + ")"
         )
 
     def _repr_html_(self) -> str:

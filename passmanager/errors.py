@@ -30,6 +30,10 @@ class PassDependencyError(PasslineError):
     """The error for requirements that form a cycle, cannot be built, or invalidate each other."""
 
 
+class PassPlacementError(PassDependencyError):
+    """The error for passes whose `after`, `before` and `stage` contradict each other."""
+
+
 class PassContractError(PasslineError):
     """The error for a pass that did what its kind may not do, such as a function pass that adds a
     function.

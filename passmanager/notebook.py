@@ -19,8 +19,8 @@ from .ir.text.printer import PrintStyle
 from .ir.walk import brief, walk
 from .options import pass_options, to_text
 from .output.html import Html, block, element, fold, join, table, to_html
+from .plan import Plan
 from .runner import AbstractPass, info_of, is_own
-from .sequential import Plan
 
 __all__ = ["Shown", "load_ipython_extension", "offer_display", "show"]
 

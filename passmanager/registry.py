@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 
 from xdsl.context import Context
 from xdsl.ir import Dialect, Operation
-from xdsl.passes import ModulePass
+from xdsl.passes import ModulePass, PassPipeline
 from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
 from .errors import ConfigError, PassNotFoundError
+from .ir.walk import brief
 from .names import PassName, Rounding, did_you_mean, name_key
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ __all__ = [
     "check_level",
     "check_name",
     "check_names",
+    "check_passes",
     "check_spelling",
     "dialect_of",
     "find_pass",
@@ -47,6 +49,10 @@ __all__ = [
 PassFactory = Callable[[], type[ModulePass]]
 FrontendFactory: TypeAlias = "Callable[[], type[Frontend]]"
 Extension = Callable[[Dialect], Dialect]
+PassSource: TypeAlias = EntryPoint | str
+"""What registered a pass: an entry point, or a file or function of this process."""
+_NO_SOURCES = ("xdsl", __name__.partition(".")[0])
+"""The entry points whose passes are those of xDSL and Passline themselves."""
 
 
 class ExtendingUniverse(Universe):
@@ -81,14 +87,20 @@ class Installed:
     frontends: dict[str, FrontendFactory] = field(default_factory=dict[str, FrontendFactory])
     names: dict[str, str] = field(default_factory=dict[str, str])
     """The key of a pass name -> the name."""
+    sources: dict[str, PassSource] = field(default_factory=dict[str, PassSource])
+    """The name of a pass that is neither xDSL's nor Passline's -> what registered it."""
     tool_extensions: Sequence[EntryPoint] = ()
     """The entry points `passline.tools`, by which projects extend the tools: Passline's first."""
 
-    def add_pass(self, name: str, factory: PassFactory) -> None:
+    def add_pass(self, name: str, factory: PassFactory, source: PassSource = "") -> None:
         """Register a pass under `name`, replacing another pass of that name."""
-        self.passes.pop(self.names.get(name_key(name), ""), None)
+        replaced = self.names.get(name_key(name), "")
+        self.passes.pop(replaced, None)
+        self.sources.pop(replaced, None)
         self.passes[name] = factory
         self.names[name_key(name)] = name
+        if source:
+            self.sources[name] = source
 
 
 @cache
@@ -120,7 +132,7 @@ def installed() -> Installed:
             continue
         for name, factory in universe.all_passes.items():
             if _is_free(f"pass '{name}'", name_key(name) in found.names, plugin.name):
-                found.add_pass(name, factory)
+                found.add_pass(name, factory, "" if plugin.name in _NO_SOURCES else plugin)
         for name, dialect in universe.all_dialects.items():
             if _is_free(f"dialect '{name}'", name in found.dialects, plugin.name):
                 found.dialects[name] = partial(_load_dialect, name, plugin.name, dialect)
@@ -189,13 +201,17 @@ def register_pass(pass_: type[ModulePass] | PassFactory, name: str | None = None
         cls: type[ModulePass] = pass_
         if not issubclass(cls, ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"register_pass takes a pass class, not the class {cls.__name__}")
-        installed().add_pass(name or cls.name, lambda: cls)
+        installed().add_pass(name or cls.name, lambda: cls, _IN_PROCESS)
     elif not callable(pass_):
         raise TypeError(f"register_pass takes a pass class or a factory of one, not {pass_!r}")
     elif name is None:
         raise TypeError("register_pass needs the name of the pass that a factory makes")
     else:
-        installed().add_pass(name, pass_)
+        installed().add_pass(name, pass_, _IN_PROCESS)
+
+
+_IN_PROCESS = "register_pass"
+"""The source of the passes that were registered in this process."""
 
 
 def make_ir_context(allow_unregistered: bool = False) -> Context:
@@ -306,6 +322,31 @@ def check_names(setting: str, names: object) -> tuple[str, ...]:
             raise TypeError(f"{setting} is a list of names, but holds {name!r}")
         checked.append(name)
     return tuple(checked)
+
+
+def check_passes(passes: object, what: str = "a pipeline is") -> tuple[ModulePass, ...]:
+    """Return the passes in `passes`; TypeError with advice for anything else."""
+    if isinstance(passes, str | ModulePass | PassPipeline) or not isinstance(passes, Iterable):
+        raise TypeError(f"{what} made of a list of passes, not of {brief(passes)}")
+    checked: list[ModulePass] = []
+    for pass_ in cast(Iterable[object], passes):
+        if not isinstance(pass_, ModulePass):
+            raise TypeError(f"{brief(pass_)} is not a pass{_instead(pass_)}")
+        checked.append(pass_)
+    return tuple(checked)
+
+
+def _instead(given: object) -> str:
+    """Return advice on how to make a pass of an object that was given as one."""
+    if isinstance(given, type) and issubclass(given, ModulePass):
+        return f" but the class of one: write {given.__name__}()"
+    if isinstance(given, str):
+        return (
+            f" but a string: write passline.parse_pipeline({given!r}), or an instance of its class"
+        )
+    if isinstance(given, PassPipeline):
+        return ": write Sequential(pipeline.passes) for a PassPipeline"
+    return ""
 
 
 # Tables that other projects extend, with one entry for each dialect.

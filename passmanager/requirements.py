@@ -25,7 +25,7 @@ class Step(NamedTuple):
 
     `action` is `run`; `ensure`, which runs a requirement because it is not valid; or `skip`.
     `reason` is why it is skipped or ensured, `place` its position in its pipeline as text, `depth`
-    the number of pipelines around its own.
+    the number of pipelines around its own, `stage` its stage there.
     """
 
     pass_: xdsl_passes.ModulePass
@@ -34,6 +34,7 @@ class Step(NamedTuple):
     reason: str = ""
     place: str = ""
     depth: int = 0
+    stage: str = ""
 
     def __str__(self) -> str:
         action, name, _, reason = self.columns
@@ -45,6 +46,10 @@ class Step(NamedTuple):
         name = self.info.name if self.info.composite else self.info.text
         action = "skip" if self.action == "skip" else "run"
         return action, "  " * self.depth + name, str(self.info.opt_level), self.reason
+
+
+AGAIN = ", unless it is still valid"
+"""The end of the reason of a requirement that ran before in the plan."""
 
 
 class RequirementScope:
@@ -59,7 +64,7 @@ class RequirementScope:
 
         Errors: PassDependencyError for an unknown name, a cycle, or a pass that cannot be built.
         """
-        for pass_ in nested_passes(pipeline):
+        for pass_ in nested_passes(pipeline, ctx, enabled=False):
             self._known.setdefault(info_of(pass_).key, pass_)
         required: set[str] = set()
         for pass_ in nested_passes(pipeline, ctx):

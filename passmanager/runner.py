@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from time import perf_counter
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from typing_extensions import TypeIs
 from xdsl import passes as xdsl_passes
@@ -39,6 +39,10 @@ class AbstractPass(xdsl_passes.ModulePass):
     opt_level: ClassVar[int] = 0
     required: ClassVar[Sequence[str]] = ()
     preserves: ClassVar[Sequence[str | type]] = ()
+    after: ClassVar[Sequence[str]] = ()
+    before: ClassVar[Sequence[str]] = ()
+    stage: ClassVar[str] = ""
+    """Where the pass belongs in a pipeline that does not name it (`placement.py`)."""
     nestable: ClassVar[bool] = False
     rounds: ClassVar[bool | Rounding] = False
     changes_interface: ClassVar[bool] = False
@@ -55,6 +59,19 @@ class AbstractPass(xdsl_passes.ModulePass):
     def children(self) -> tuple[xdsl_passes.ModulePass, ...]:
         """The passes that a composite runs; empty for others."""
         return ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the children depend on the context, as passes of other projects take part."""
+        return False
+
+    def children_under(self, ctx: PassContext) -> tuple[xdsl_passes.ModulePass, ...]:
+        """Return the passes that a composite runs under `ctx`, before its settings filter them."""
+        return self.children
+
+    def with_children(self, children: Sequence[Sequence[xdsl_passes.ModulePass]]) -> Self:
+        """Return a copy of a composite that runs other passes in the place of each child."""
+        return self
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         """Import what `transform` would import on first use, on `module` with ops of the classes
@@ -111,15 +128,17 @@ def info_of(pass_: xdsl_passes.ModulePass) -> PassInfo:
 
 
 def nested_passes(
-    pass_: xdsl_passes.ModulePass, ctx: PassContext | None = None
+    pass_: xdsl_passes.ModulePass, ctx: PassContext | None = None, *, enabled: bool = True
 ) -> Iterator[xdsl_passes.ModulePass]:
-    """Yield `pass_` and the passes nested in it, at any depth, in order; with `ctx` only the
-    children that it enables.
+    """Yield `pass_` and the passes nested in it, at any depth, in order; with `ctx` those that run
+    under it, only the `enabled` ones or all.
     """
     yield pass_
-    for child in pass_.children if is_own(pass_) else ():
-        if ctx is None or ctx.pass_enabled(info_of(child)):
-            yield from nested_passes(child, ctx)
+    if not is_own(pass_):
+        return
+    for child in pass_.children if ctx is None else pass_.children_under(ctx):
+        if ctx is None or not enabled or ctx.pass_enabled(info_of(child)):
+            yield from nested_passes(child, ctx, enabled=enabled)
 
 
 def run_pass(

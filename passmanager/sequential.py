@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, TypeVar, cast
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass, PassPipeline
+from xdsl.passes import ModulePass
 
 from .base import Pass
 from .context import PassContext
-from .ir.walk import brief
 from .names import name_key
 from .options import options_text
-from .output.html import to_html
-from .registry import PassInfo, check_level, check_name, check_names
-from .requirements import RequirementScope, Step, enter_scope, run_required, run_requirements
+from .registry import PassInfo, check_level, check_name, check_names, check_passes
+from .requirements import AGAIN, RequirementScope, Step, enter_scope, run_required, run_requirements
 from .run import Run
-from .runner import info_of, nested_passes, run_pass
+from .runner import info_of, is_own, nested_passes, run_pass
+
+if TYPE_CHECKING:
+    from .placement import Place
+    from .plan import Plan
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,10 @@ class Sequential(Pass):
         if isinstance(opt_level, PassInfo):
             opt_level, name, required = opt_level.opt_level, opt_level.name, opt_level.required
         self.options = SequentialOptions(name, opt_level, check_names("required", required))
+        self.stages: Mapping[str, range] = {}
+        """The stages, and their ranges in `passes`."""
+        self.places: Mapping[int, Place] = {}
+        """The places of passes in stages, with reasons, by the `id` of a pass."""
         check_name(name)
         check_level(opt_level)
 
@@ -75,15 +83,75 @@ class Sequential(Pass):
     def _own_steps(self) -> tuple[Step, ...]:
         """The steps if all passes are enabled and require nothing."""
         count = len(self.passes)
-        return tuple(
+        steps = (
             Step(child, info_of(child), "run", place=f" ({index} of {count})")
             for index, child in enumerate(self.passes, 1)
         )
+        return tuple(map(self._placed, steps) if self.places else steps)
+
+    def _placed(self, step: Step) -> Step:
+        """Return a step with its stage, and the reason of a pass that was added."""
+        place = self.places.get(id(step.pass_))
+        return step if place is None else step._replace(stage=place.stage, reason=place.reason)
+
+    def extended(
+        self,
+        *passes: ModulePass,
+        after: Iterable[str] = (),
+        before: Iterable[str] = (),
+        stage: str = "",
+        warn: Callable[[str], None] | None = None,
+    ) -> Self:
+        """Return this pipeline with further passes, at the places that their classes name by
+        `after`, `before` and `stage`, or at the given ones.
+
+        Passes of which nothing is said stand at the end. `warn` gets a message about a place that
+        does not exist in this pipeline, which is logged by default. Errors: PassPlacementError for
+        places that contradict each other.
+        """
+        from .additions import Placement, extend
+
+        places = check_names("after", after), check_names("before", before), stage
+        at = Placement(*places, "extended") if any(places) else None
+        return extend(self, check_passes(passes), at, warn)
+
+    def replaced(self, name: str, *passes: ModulePass) -> Self:
+        """Return this pipeline with `passes` in the place of each pass called `name`, also in
+        nested pipelines.
+
+        Errors: PassNotFoundError, with the nearest name, if there is none.
+        """
+        from .additions import replace_pass
+
+        return replace_pass(self, name, check_passes(passes))
+
+    def with_children(self, children: Sequence[Sequence[ModulePass]]) -> Self:
+        starts = [0, *accumulate(map(len, children))]
+        stages = {n: range(starts[own.start], starts[own.stop]) for n, own in self.stages.items()}
+        places = dict(self.places)
+        for old, new in zip(self.passes, children, strict=True):
+            places |= {id(pass_): self.places[id(old)] for pass_ in new if id(old) in self.places}
+        return self.with_order(tuple(chain.from_iterable(children)), stages, places)
+
+    def with_order(
+        self,
+        passes: tuple[ModulePass, ...],
+        stages: Mapping[str, range],
+        places: Mapping[int, Place],
+    ) -> Self:
+        """Return a copy of this pipeline that runs `passes`."""
+        new = copy(self)
+        for name in ("info", "_own_steps", "_requires_any"):
+            vars(new).pop(name, None)
+        new.passes, new.stages = passes, stages
+        new.places = {id(pass_): places[id(pass_)] for pass_ in passes if id(pass_) in places}
+        return new
 
     @cached_property
     def _requires_any(self) -> bool:
-        """Whether a pass nested in this one requires another."""
-        return any(info_of(pass_).required for pass_ in nested_passes(self))
+        """Whether a pass nested in this one requires another, or is open to such passes."""
+        nested = nested_passes(self)
+        return any(info_of(pass_).required or (is_own(pass_) and pass_.is_open) for pass_ in nested)
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         run = Run.current()
@@ -91,7 +159,7 @@ class Sequential(Pass):
         skipped: list[Step] = []
         ran = False
         for step in self._own_steps:
-            pass_, info, _, _, place, _ = step
+            pass_, info, _, _, place, _, _ = step
             # Asked as late as here: the passes before this one may change the settings.
             if (reason := ctx.skip_reason(info)) is not None:
                 ctx.instrumentor.pass_skipped(module, info, reason)
@@ -107,6 +175,8 @@ class Sequential(Pass):
         """Return the steps under `ctx`, by default the current context, with the reasons of skipped
         ones; nothing is run.
         """
+        from .plan import Plan
+
         ctx = ctx or PassContext.current()
         scope = RequirementScope({})
         scope.enter(self, ctx)
@@ -121,7 +191,7 @@ class Sequential(Pass):
         assumed: set[str] = set()
         for step in self._steps(ctx, scope, lambda name: name_key(name) in assumed):
             again = step.action == "ensure" and step.info.key in seen
-            reason = f"{step.reason}{_AGAIN}" if again else step.reason
+            reason = f"{step.reason}{AGAIN}" if again else step.reason
             yield step._replace(depth=depth, reason=reason)
             if step.action == "ensure":
                 assumed.add(step.info.key)
@@ -162,49 +232,6 @@ class Sequential(Pass):
             yield step
 
 
-_AGAIN = ", unless it is still valid"
-"""The end of the reason of a requirement that ran before in the plan."""
-
-
-@dataclass(frozen=True, repr=False)
-class Plan:
-    """The steps of a pipeline, run and skipped, with reasons.
-
-    `str` gives a line for each; requirements that may run again have one line for all, at the end.
-    """
-
-    steps: tuple[Step, ...]
-
-    def __iter__(self) -> Iterator[Step]:
-        return iter(self.steps)
-
-    def __str__(self) -> str:
-        lines: list[str] = []
-        again: dict[str, dict[str, None]] = {}
-        for step in self.steps:
-            if step.reason.endswith(_AGAIN):
-                dependent = step.reason.removeprefix("required by ").removesuffix(_AGAIN)
-                again.setdefault(step.info.text, {})[dependent] = None
-            else:
-                lines.append(str(step))
-        for name, dependents in again.items():
-            before = ", ".join(dependents) if len(dependents) < 4 else f"{len(dependents)} passes"
-            lines.append(f"run  {name}  # again before {before}{_AGAIN}")
-        return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        return f"{self.summary}\n{self}" if self.steps else self.summary
-
-    @property
-    def summary(self) -> str:
-        """The numbers of passes that run and are skipped, as text."""
-        skipped = sum(step.action == "skip" for step in self.steps)
-        return f"{len(self.steps) - skipped} run, {skipped} skipped"
-
-    def _repr_html_(self) -> str:
-        return to_html(self)
-
-
 @dataclass(frozen=True)
 class FixpointOptions:
     """The options of a Fixpoint."""
@@ -239,6 +266,12 @@ class _Repetition(Pass, Generic[_Options]):
     @property
     def children(self) -> tuple[ModulePass, ...]:
         return (self.pass_,)
+
+    def with_children(self, children: Sequence[Sequence[ModulePass]]) -> Self:
+        new = copy(self)
+        vars(new).pop("info", None)
+        new.pass_ = _single(children[0])
+        return new
 
     def _run_once(self, run: Run, ctx: PassContext, place: str) -> None:
         """Run the pass after its requirements, which it may have invalidated the time before;
@@ -305,31 +338,6 @@ def _single(pass_: ModulePass | Iterable[ModulePass]) -> ModulePass:
     single = isinstance(pass_, ModulePass | str | type)  # the latter two are errors
     passes = check_passes([pass_] if single else pass_)
     return passes[0] if len(passes) == 1 else Sequential(passes)
-
-
-def check_passes(passes: object) -> tuple[ModulePass, ...]:
-    """Return the passes in `passes`; TypeError with advice for anything else."""
-    if isinstance(passes, str | ModulePass | PassPipeline) or not isinstance(passes, Iterable):
-        raise TypeError(f"a pipeline is made of a list of passes, not of {brief(passes)}")
-    checked: list[ModulePass] = []
-    for pass_ in cast(Iterable[object], passes):
-        if not isinstance(pass_, ModulePass):
-            raise TypeError(f"{brief(pass_)} is not a pass{_instead(pass_)}")
-        checked.append(pass_)
-    return tuple(checked)
-
-
-def _instead(given: object) -> str:
-    """Return advice on how to make a pass of an object that was given as one."""
-    if isinstance(given, type) and issubclass(given, ModulePass):
-        return f" but the class of one: write {given.__name__}()"
-    if isinstance(given, str):
-        return (
-            f" but a string: write passline.parse_pipeline({given!r}), or an instance of its class"
-        )
-    if isinstance(given, PassPipeline):
-        return ": write Sequential(pipeline.passes) for a PassPipeline"
-    return ""
 
 
 def _warn_about_levels(info: PassInfo, skipped: list[Step], ctx: PassContext, run: Run) -> None:

@@ -67,7 +67,7 @@ def load_file(name: str) -> None:
         _offers[key] = _offer_of(_run(name), name)
     offer, registry = _offers[key], installed()
     for pass_name, factory in offer.passes.items():
-        registry.add_pass(pass_name, factory)
+        registry.add_pass(pass_name, factory, os.path.basename(name))
     registry.dialects |= offer.dialects
     registry.targets |= offer.targets
     registry.frontends |= offer.frontends

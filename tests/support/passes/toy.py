@@ -61,6 +61,7 @@ def register_in_test(monkeypatch: pytest.MonkeyPatch, *passes: type[XDSLModulePa
     offer = installed()
     monkeypatch.setattr(offer, "passes", dict(offer.passes))
     monkeypatch.setattr(offer, "names", dict(offer.names))
+    monkeypatch.setattr(offer, "sources", dict(offer.sources))
     for pass_ in passes:
         register_pass(pass_)
 

@@ -1,0 +1,165 @@
+"""Additions to pipelines: further passes, passes in the place of others, and the passes that take
+part in staged pipelines by themselves."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Protocol, Self, TypeVar, cast
+
+from xdsl.passes import ModulePass
+
+from .context import PassContext
+from .errors import PassNotFoundError
+from .names import did_you_mean, name_key
+from .placement import Addition, Place, Placement, inner_keys, key_of, order_passes, placement_of
+from .registry import PassFactory, PassSource, installed
+from .runner import info_of, is_own, nested_passes
+
+
+class _Pipeline(Protocol):
+    """A Sequential, which this module must not import: that imports this one."""
+
+    @property
+    def passes(self) -> tuple[ModulePass, ...]: ...
+    @property
+    def stages(self) -> Mapping[str, range]: ...
+    @property
+    def places(self) -> Mapping[int, Place]: ...
+    def with_children(self, children: Sequence[Sequence[ModulePass]]) -> Self: ...
+    def with_order(
+        self,
+        passes: tuple[ModulePass, ...],
+        stages: Mapping[str, range],
+        places: Mapping[int, Place],
+    ) -> Self: ...
+
+
+P = TypeVar("P", bound=_Pipeline)
+
+
+def extend(
+    pipeline: P,
+    passes: Iterable[ModulePass],
+    at: Placement | None = None,
+    warn: Callable[[str], None] | None = None,
+) -> P:
+    """Return `pipeline` with further passes, at the places of their classes, or all of them `at`
+    one.
+
+    A pass whose places are not in the pipeline itself, but in a staged pipeline in it, is added to
+    that. Errors: as `order_passes`.
+    """
+    additions = [Addition(pass_, placement_of(pass_) if at is None else at) for pass_ in passes]
+    here: list[Addition] = []
+    inside: dict[int, list[Addition]] = defaultdict(list)
+    for addition in additions:
+        inner = _open_child_with(addition.placement, pipeline)
+        (here if inner is None else inside[inner]).append(addition)
+    if inside:
+        children = [
+            extend(cast(P, child), [a.pass_ for a in inside[i]], at, warn) if i in inside else child
+            for i, child in enumerate(pipeline.passes)
+        ]
+        pipeline = pipeline.with_children([(cast(ModulePass, child),) for child in children])
+    if not here:
+        return pipeline
+    order = order_passes(pipeline.passes, pipeline.stages, here)
+    for warning in order.warnings:
+        (warn or logging.getLogger(__name__).warning)(warning)
+    return pipeline.with_order(order.passes, order.stages, {**order.places, **pipeline.places})
+
+
+def _open_child_with(at: Placement, pipeline: _Pipeline) -> int | None:
+    """Return the position of the first staged pipeline in `pipeline` that has a place of `at`;
+    None if there is none, or if `pipeline` itself has one."""
+    keys = {name_key(name) for name in (*at.after, *at.before, at.stage) if name}
+    own = {key_of(pass_) for pass_ in pipeline.passes}.union(map(name_key, pipeline.stages))
+    if keys & own:
+        return None
+    for i, child in enumerate(pipeline.passes):
+        if is_own(child) and child.is_open:
+            stages: Mapping[str, range] = getattr(child, "stages", {})
+            if keys.intersection((*inner_keys(child), *map(name_key, stages))):
+                return i
+    return None
+
+
+def replace_pass(pipeline: P, name: str, passes: Sequence[ModulePass]) -> P:
+    """Return `pipeline` with `passes` in the place of each pass called `name`, at any depth.
+
+    Errors: PassNotFoundError, with the nearest name, if there is none.
+    """
+    children = [_replaced(child, name_key(name), passes) for child in pipeline.passes]
+    if all(new == (old,) for new, old in zip(children, pipeline.passes, strict=True)):
+        nested = (info_of(p).name for child in pipeline.passes for p in nested_passes(child))
+        hint = did_you_mean(name, nested)
+        raise PassNotFoundError(f"there is no pass '{name}' in the pipeline to replace{hint}")
+    return pipeline.with_children(children)
+
+
+def _replaced(pass_: ModulePass, key: str, passes: Sequence[ModulePass]) -> tuple[ModulePass, ...]:
+    if key_of(pass_) == key:
+        return tuple(passes)
+    if not is_own(pass_) or not pass_.children:
+        return (pass_,)
+    children = [_replaced(child, key, passes) for child in pass_.children]
+    unchanged = [(child,) for child in pass_.children]
+    return (pass_,) if children == unchanged else (pass_.with_children(children),)
+
+
+# What takes part by itself
+
+
+def additions_under(ctx: PassContext) -> tuple[list[Addition], list[str]]:
+    """Return the passes that take part in staged pipelines under `ctx`, and warnings: its
+    `extra_passes` in their order, and those of installed projects by name."""
+    found = [Addition(pass_, placement_of(pass_), "", True) for pass_ in ctx.extra_passes]
+    if ctx.extensions is False:
+        return found, []
+    sources = installed().sources
+    chosen = None if ctx.extensions is True else set(map(name_key, ctx.extensions))
+    warnings: list[str] = []
+    seen: dict[str, str] = {}
+    for name in sorted(sources.keys() & installed().passes):
+        source = _source_text(sources[name])
+        project = source.partition(" ")[0]
+        seen[name_key(project)] = project
+        if chosen is not None and name_key(project) not in chosen:
+            continue
+        cls = (
+            _loaded(installed().passes[name], name, source) if name in installed().passes else None
+        )
+        if cls is None or not (at := placement_of(cls)):
+            continue
+        try:
+            found.append(Addition(cls(), at, source, True))
+        except TypeError as error:
+            warnings.append(f"pass '{name}' from {source} takes no part in pipelines: {error}")
+    for name in () if ctx.extensions is True else ctx.extensions:
+        if name_key(name) not in seen:
+            hint = did_you_mean(name, seen.values())
+            warnings.append(f"extensions names '{name}', of which no pass is installed{hint}")
+    return found, warnings
+
+
+@cache
+def _source_text(source: PassSource) -> str:
+    """Return the distribution of an entry point with its version, or the text of another source."""
+    if isinstance(source, str):
+        return source
+    distribution = getattr(source, "dist", None)
+    return source.name if distribution is None else f"{distribution.name} {distribution.version}"
+
+
+@cache
+def _loaded(factory: PassFactory, name: str, source: str) -> type[ModulePass] | None:
+    """Return the class of a registered pass; warn, once, and return None if it fails to load."""
+    try:
+        return factory()
+    except Exception as error:
+        message = "pass '%s' from %s cannot be loaded and takes no part in pipelines: %r"
+        logging.getLogger(__name__).warning(message, name, source, error)
+        return None
