@@ -16,9 +16,8 @@ from ..passes import OPTIMIZE
 from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
 from ..passmanager.limits import deep_recursion
-from ..passmanager.pipeline import parse_pipeline
 from ..passmanager.registry import check_context_level
-from ..passmanager.sequential import Sequential
+from ..passmanager.stages import StagedPipeline
 from .interpreters.arguments import named_arguments
 from .interpreters.interpret import ArrayFunction, interpret
 from .interpreters.signature import (
@@ -143,8 +142,9 @@ def optimize_with(first: Sequence[ModulePass], source: Source, level: int) -> Mo
     """Return the module that `optimize` returns, if the passes `first` run before the others."""
     check_context_level(level, _HIGHEST_LEVEL, "level")
     module = load(source)
+    pipeline = StagedPipeline({"first": first, **OPTIMIZE.passes()})
     with PassContext.current().at_level(level):
-        return Sequential([*first, *parse_pipeline(",".join(OPTIMIZE)).passes])(module)
+        return pipeline(module)
 
 
 def run(source: Source, *arguments: Argument, function: str = "main") -> tuple[Array, ...]:

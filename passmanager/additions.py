@@ -3,7 +3,6 @@ part in staged pipelines by themselves."""
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -28,6 +27,7 @@ class _Pipeline(Protocol):
     def stages(self) -> Mapping[str, range]: ...
     @property
     def places(self) -> Mapping[int, Place]: ...
+    def under(self, ctx: PassContext) -> Self: ...
     def with_children(self, children: Sequence[Sequence[ModulePass]]) -> Self: ...
     def with_order(
         self,
@@ -45,30 +45,31 @@ def extend(
     passes: Iterable[ModulePass],
     at: Placement | None = None,
     warn: Callable[[str], None] | None = None,
+    by: str = "added",
 ) -> P:
     """Return `pipeline` with further passes, at the places of their classes, or all of them `at`
-    one.
+    one; `by` says who adds them.
 
     A pass whose places are not in the pipeline itself, but in a staged pipeline in it, is added to
     that. Errors: as `order_passes`.
     """
-    additions = [Addition(pass_, placement_of(pass_) if at is None else at) for pass_ in passes]
+    additions = [Addition(p, placement_of(p) if at is None else at, by) for p in passes]
     here: list[Addition] = []
     inside: dict[int, list[Addition]] = defaultdict(list)
     for addition in additions:
         inner = _open_child_with(addition.placement, pipeline)
         (here if inner is None else inside[inner]).append(addition)
     if inside:
-        children = [
-            extend(cast(P, child), [a.pass_ for a in inside[i]], at, warn) if i in inside else child
-            for i, child in enumerate(pipeline.passes)
-        ]
-        pipeline = pipeline.with_children([(cast(ModulePass, child),) for child in children])
+        children = [*pipeline.passes]
+        for i, found in inside.items():
+            child = extend(cast(_Pipeline, children[i]), [a.pass_ for a in found], at, warn, by)
+            children[i] = cast(ModulePass, child)
+        pipeline = pipeline.with_children([(child,) for child in children])
     if not here:
         return pipeline
     order = order_passes(pipeline.passes, pipeline.stages, here)
     for warning in order.warnings:
-        (warn or logging.getLogger(__name__).warning)(warning)
+        (warn or _log_warning)(warning)
     return pipeline.with_order(order.passes, order.stages, {**order.places, **pipeline.places})
 
 
@@ -97,7 +98,32 @@ def replace_pass(pipeline: P, name: str, passes: Sequence[ModulePass]) -> P:
         nested = (info_of(p).name for child in pipeline.passes for p in nested_passes(child))
         hint = did_you_mean(name, nested)
         raise PassNotFoundError(f"there is no pass '{name}' in the pipeline to replace{hint}")
+    new = pipeline.with_children(children)
+    places = dict(new.places)
+    for pass_ in passes:
+        at = places.get(id(pass_), Place())
+        places[id(pass_)] = at._replace(reason=f"in the place of {name}")
+    return new.with_order(new.passes, new.stages, places)
+
+
+def resolve(pipeline: P, ctx: PassContext) -> P:
+    """Return `pipeline` with the passes that take part in it, and in the staged pipelines in it,
+    under `ctx`: what runs is known then, whatever the context of the run says.
+
+    Errors: PassPlacementError for places that contradict each other.
+    """
+    pipeline = pipeline.under(ctx)
+    children = [(_resolved(child, ctx),) for child in pipeline.passes]
+    if all(new is old for (new,), old in zip(children, pipeline.passes, strict=True)):
+        return pipeline
     return pipeline.with_children(children)
+
+
+def _resolved(pass_: ModulePass, ctx: PassContext) -> ModulePass:
+    if not is_own(pass_) or not any(is_own(p) and p.is_open for p in nested_passes(pass_)):
+        return pass_
+    pass_ = pass_.under(ctx)
+    return pass_.with_children([(_resolved(child, ctx),) for child in pass_.children])
 
 
 def _replaced(pass_: ModulePass, key: str, passes: Sequence[ModulePass]) -> tuple[ModulePass, ...]:
@@ -116,7 +142,9 @@ def _replaced(pass_: ModulePass, key: str, passes: Sequence[ModulePass]) -> tupl
 def additions_under(ctx: PassContext) -> tuple[list[Addition], list[str]]:
     """Return the passes that take part in staged pipelines under `ctx`, and warnings: its
     `extra_passes` in their order, and those of installed projects by name."""
-    found = [Addition(pass_, placement_of(pass_), "", True) for pass_ in ctx.extra_passes]
+    found = [
+        Addition(pass_, placement_of(pass_), "extra_passes", "", True) for pass_ in ctx.extra_passes
+    ]
     if ctx.extensions is False:
         return found, []
     sources = installed().sources
@@ -135,7 +163,7 @@ def additions_under(ctx: PassContext) -> tuple[list[Addition], list[str]]:
         if cls is None or not (at := placement_of(cls)):
             continue
         try:
-            found.append(Addition(cls(), at, source, True))
+            found.append(Addition(cls(), at, "", source, True))
         except TypeError as error:
             warnings.append(f"pass '{name}' from {source} takes no part in pipelines: {error}")
     for name in () if ctx.extensions is True else ctx.extensions:
@@ -160,6 +188,11 @@ def _loaded(factory: PassFactory, name: str, source: str) -> type[ModulePass] | 
     try:
         return factory()
     except Exception as error:
-        message = "pass '%s' from %s cannot be loaded and takes no part in pipelines: %r"
-        logging.getLogger(__name__).warning(message, name, source, error)
+        _log_warning(f"pass '{name}' from {source} cannot be loaded and takes no part: {error!r}")
         return None
+
+
+def _log_warning(message: str) -> None:
+    import logging
+
+    logging.getLogger(__name__).warning(message)

@@ -62,20 +62,20 @@ def _strings(names: object) -> tuple[str, ...]:
 class Addition(NamedTuple):
     """A pass to add to a pipeline, with its place.
 
-    `source` is the project that brought it. One that takes part by itself is left out of a pipeline
-    that has none of its places.
+    `by` says who adds it, and `source` which project brought it. One that takes part by itself is
+    left out of a pipeline that has none of its places.
     """
 
     pass_: ModulePass
     placement: Placement
+    by: str = "added"
     source: str = ""
     by_itself: bool = False
 
     @property
     def reason(self) -> str:
         """Why the pass stands where it does."""
-        who = f"from {self.source}" if self.source else self.placement.said_by or "added"
-        return f"{who}: {self.placement}"
+        return f"{f'from {self.source}' if self.source else self.by}: {self.placement}"
 
 
 class Place(NamedTuple):
@@ -201,7 +201,7 @@ class _Ordering:
                 own = key_of(written[i])
                 self.first.setdefault(own, node)
                 self.last[own] = node
-                for key in inner_keys(written[i]):
+                for key in () if _is_open(written[i]) else inner_keys(written[i]):
                     nested[key].append(node)
         for key, nodes in nested.items():
             if key not in self.first:
@@ -543,7 +543,13 @@ def key_of(pass_: ModulePass) -> str:
 
 
 def inner_keys(pass_: ModulePass) -> Iterator[str]:
-    """Yield the keys of the passes nested in a pass."""
+    """Yield the keys of the passes nested in a pass; not those in a staged pipeline in it, where
+    they are places themselves."""
     for child in pass_.children if is_own(pass_) else ():
         yield key_of(child)
-        yield from inner_keys(child)
+        if not _is_open(child):
+            yield from inner_keys(child)
+
+
+def _is_open(pass_: ModulePass) -> bool:
+    return is_own(pass_) and pass_.is_open

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from json import dumps
+from typing import Literal, NamedTuple
 
+from .names import name_key
 from .output.html import to_html
+from .placement import placement_of
 from .requirements import AGAIN, Step
+
+
+class PlanEdge(NamedTuple):
+    """A relation between two steps of a plan, by their positions: the `first` runs before the
+    `second`, because it is written so, the second requires it, or one is placed so."""
+
+    first: int
+    second: int
+    kind: Literal["order", "requires", "after", "before"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,3 +60,69 @@ class Plan:
 
     def _repr_html_(self) -> str:
         return to_html(self)
+
+    # The graph
+
+    def edges(self) -> Iterator[PlanEdge]:
+        """Yield the relations between the steps that run: each with the next, with the steps that
+        it requires, and with the places that it names."""
+        running = [i for i, step in enumerate(self.steps) if step.action != "skip"]
+        for first, second in pairwise(running):
+            yield PlanEdge(first, second, "order")
+        found: dict[str, list[int]] = {}
+        for i in running:
+            found.setdefault(self.steps[i].info.key, []).append(i)
+        for i in running:
+            step = self.steps[i]
+            at = placement_of(step.pass_)
+            for name in (*step.info.required, *at.after):
+                if earlier := [n for n in found.get(name_key(name), ()) if n < i]:
+                    yield PlanEdge(earlier[-1], i, "after" if name in at.after else "requires")
+            for name in at.before:
+                if later := [n for n in found.get(name_key(name), ()) if n > i]:
+                    yield PlanEdge(i, later[0], "before")
+
+    def json(self) -> str:
+        """Return the steps and the edges as JSON; steps are named by their positions."""
+        steps: list[dict[str, object]] = []
+        for step in self.steps:
+            at = placement_of(step.pass_)
+            steps.append(
+                {
+                    "pass": str(step.info.name),
+                    "text": step.info.text,
+                    "level": step.info.opt_level,
+                    "action": step.action,
+                    "reason": step.reason,
+                    "depth": step.depth,
+                    "stage": step.stage,
+                    "requires": step.info.required,
+                    "preserves": _preserved(step),
+                    "placement": {"after": at.after, "before": at.before, "stage": at.stage},
+                }
+            )
+        return dumps({"steps": steps, "edges": [edge._asdict() for edge in self.edges()]}, indent=2)
+
+    def dot(self) -> str:
+        """Return the graph of the steps for Graphviz: solid lines show the order, dashed ones what
+        a pass requires, dotted ones its places."""
+        lines = ["digraph pipeline {", "  node [shape=box];"]
+        for i, step in enumerate(self.steps):
+            label = [step.info.name if step.info.composite else step.info.text, step.reason]
+            if preserved := _preserved(step):
+                label.append(f"preserves {', '.join(preserved)}")
+            text = "\\n".join(filter(None, label)).replace('"', '\\"')
+            style = ", style=dashed" if step.action == "skip" else ""
+            lines.append(f'  {i} [label="{text}"{style}];')
+        styles = {"order": "", "requires": "dashed", "after": "dotted", "before": "dotted"}
+        for edge in self.edges():
+            style = styles[edge.kind]
+            attributes = f' [style={style}, label="{edge.kind}", constraint=false]' if style else ""
+            lines.append(f"  {edge.first} -> {edge.second}{attributes};")
+        return "\n".join([*lines, "}"])
+
+
+def _preserved(step: Step) -> list[str]:
+    """Return the names of the passes and analyses that a step preserves."""
+    preserves: Sequence[str | type] = getattr(step.pass_, "preserves", ())
+    return [item if isinstance(item, str) else item.__name__ for item in preserves]

@@ -65,9 +65,9 @@ class AbstractPass(xdsl_passes.ModulePass):
         """Whether the children depend on the context, as passes of other projects take part."""
         return False
 
-    def children_under(self, ctx: PassContext) -> tuple[xdsl_passes.ModulePass, ...]:
-        """Return the passes that a composite runs under `ctx`, before its settings filter them."""
-        return self.children
+    def under(self, ctx: PassContext) -> Self:
+        """Return a composite with the passes that take part in it under `ctx`."""
+        return self
 
     def with_children(self, children: Sequence[Sequence[xdsl_passes.ModulePass]]) -> Self:
         """Return a copy of a composite that runs other passes in the place of each child."""
@@ -136,7 +136,7 @@ def nested_passes(
     yield pass_
     if not is_own(pass_):
         return
-    for child in pass_.children if ctx is None else pass_.children_under(ctx):
+    for child in (pass_ if ctx is None else pass_.under(ctx)).children:
         if ctx is None or not enabled or ctx.pass_enabled(info_of(child)):
             yield from nested_passes(child, ctx, enabled=enabled)
 

@@ -225,7 +225,8 @@ class Sequential(Pass):
         for step in self._own_steps:
             info = step.info
             if (reason := ctx.skip_reason(info)) is not None:
-                yield step._replace(action="skip", reason=reason)
+                why = f"{reason}; {step.reason}" if step.reason else reason
+                yield step._replace(action="skip", reason=why)
                 continue
             if info.required:
                 yield from scope.ensure(info, is_valid)

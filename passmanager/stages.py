@@ -6,7 +6,7 @@ A stage is an extension point: a pass may stand in it, before it or after it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -82,17 +82,16 @@ class StagedPipeline(Sequential):
                 )
         self._is_resolved = False
         """Whether this is a pipeline that `under` made."""
-        self._warnings: Sequence[str] = ()
-        self._last: tuple[object, StagedPipeline] | None = None
+        self.warnings: Sequence[str] = ()
+        """What is wrong with the places of the passes that take part."""
+        self._last: tuple[object, Self] | None = None
         """The passes that took part last, and the pipeline with them."""
 
     @property
     def is_open(self) -> bool:
         return not self._is_resolved
 
-    def under(self, ctx: PassContext) -> StagedPipeline:
-        """Return this pipeline with the passes that take part in it under `ctx`; itself if none
-        does."""
+    def under(self, ctx: PassContext) -> Self:
         if self._is_resolved or not (ctx.extra_passes or (ctx.extensions and installed().sources)):
             return self
         additions, warnings = additions_under(ctx)
@@ -103,16 +102,13 @@ class StagedPipeline(Sequential):
             order = order_passes(self.passes, self.stages, additions)
             new = self.with_order(order.passes, order.stages, {**order.places, **self.places})
             new._is_resolved = True
-            new._warnings = (*warnings, *order.warnings)
+            new.warnings = (*warnings, *order.warnings)
             self._last = key, new
         return self._last[1]
 
-    def children_under(self, ctx: PassContext) -> tuple[ModulePass, ...]:
-        return self.under(ctx).passes
-
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         pipeline, run = self.under(ctx), Run.current()
-        for warning in pipeline._warnings:
+        for warning in pipeline.warnings:
             if warning not in run.warned:
                 run.warned.add(warning)
                 run.diagnostics.warning(None, warning)

@@ -63,9 +63,7 @@ class CompilerExtension(ToolExtension):
         add("--semantics-limit", type=positive, metavar="STEPS", help=help)
 
     def default_pipeline(self) -> str:
-        from ..passes import OPTIMIZE
-
-        return ",".join(OPTIMIZE)
+        return "optimize"
 
     def first_passes(self, processor: str | None) -> Sequence[ModulePass]:
         if processor is None:

@@ -9,7 +9,7 @@ import argparse
 import errno
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import cached_property
 from pathlib import Path
@@ -35,7 +35,7 @@ from ..passmanager.output.status import doing
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.releases.streams import binary_content, chunk_stream, input_stream
 from ..passmanager.releases.targets import MLIRFrontend, MLIRTarget
-from ..passmanager.runner import Loading
+from ..passmanager.runner import Loading, is_own, nested_passes
 from ..passmanager.sequential import Sequential
 from .command_line.arguments import check_arguments, read_config
 from .command_line.short_help import ShortHelp
@@ -52,6 +52,7 @@ from .specs import check_spec, name_in, unknown_name
 
 if TYPE_CHECKING:
     from ..passmanager.instruments.reproducer import Reproducer
+    from ..passmanager.placement import Place
     from .corpus.executors import Sizes
 
 __all__ = ["PasslineOptMain", "main"]
@@ -88,6 +89,8 @@ class PasslineOptMain(XDSLHooks):
     sizes: Sizes | None = None
     loading = Loading()
     is_set_up = False
+    places: Mapping[int, Place] = {}
+    """The places of the passes of the pipeline, as in a Sequential."""
 
     def __init__(
         self,
@@ -206,14 +209,40 @@ class PasslineOptMain(XDSLHooks):
             self.setup_context()
 
     def given_passes(self) -> list[ModulePass]:
-        """Return the first passes of extensions, and then those of -p, or else of -O."""
+        """Return the first passes of extensions, and then those of -p, or else of -O, with the
+        passes that options add and those of other projects that take part."""
+        pipeline = self.written_pipeline()
+        if self.args.add_pass or self.args.replace_pass:
+            from .pipeline_edits import edited
+
+            pipeline = edited(pipeline, self.args, self.available_passes, self.warn)
+        if any(is_own(pass_) and pass_.is_open for pass_ in nested_passes(pipeline)):
+            from ..passmanager.additions import resolve
+
+            pipeline = resolve(pipeline, PassContext(extensions=self.takes_plugins))
+            for warning in getattr(pipeline, "warnings", ()):
+                self.warn(warning)
+        self.places = pipeline.places
+        return [*self.first_passes(), *pipeline.passes]
+
+    def written_pipeline(self) -> Sequential:
+        """Return the pipeline of -p, or else that of -O."""
         given: list[str] = self.args.passes
         if not given and self.args.opt_level is not None:
             given = [p for extension in self.extensions if (p := extension.default_pipeline())][:1]
             if not given:
                 raise PasslineError("no installed project has a pipeline for -O: name passes by -p")
-        pipelines = [parse_pipeline(text, self.available_passes, self.warn) for text in given]
-        return [*self.first_passes(), *(p for pipeline in pipelines for p in pipeline.passes)]
+        parsed = [parse_pipeline(text, self.available_passes, self.warn) for text in given]
+        passes = [pass_ for pipeline in parsed for pass_ in pipeline.passes]
+        # The pipeline of -O is itself the outermost one: its stages are places for further passes.
+        if not self.args.passes and len(passes) == 1 and isinstance(passes[0], Sequential):
+            return passes[0]
+        return Sequential(passes)
+
+    @property
+    def takes_plugins(self) -> bool:
+        """Whether passes of other projects take part in pipelines that do not name them."""
+        return not self.args.no_plugins_in_pipelines
 
     def first_passes(self) -> Iterator[ModulePass]:
         """Yield the first passes of extensions; one of these knows the processor of --target."""
@@ -227,6 +256,7 @@ class PasslineOptMain(XDSLHooks):
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Set the pipeline to `passes`."""
         self.sequential = Sequential(passes)
+        self.sequential.places = self.places
         self.pipeline = PassPipeline((self.sequential,))
 
     def setup_context(self) -> None:
@@ -236,7 +266,7 @@ class PasslineOptMain(XDSLHooks):
             self.observation.check_names(self.available_passes)
         self.pass_context = self.make_pass_context()
         warnings = [] if self.args.run_reproducer else [*self.observation.warnings()]
-        if self.args.passes and self.args.opt_level is not None:
+        if self.args.opt_level is not None and (self.args.passes or self.args.add_pass):
             warnings += self.left_out()
         for warning in warnings:
             self.warn(warning)
@@ -253,6 +283,7 @@ class PasslineOptMain(XDSLHooks):
             verify_each=self.verifies_each,
             verify_dominance=self.args.verify_dominance,
             verify_preserves=self.args.verify_preserves,
+            extensions=self.takes_plugins,
             renderer=self.render,
             remark_filter=self.remark_filter(),
         )
@@ -274,9 +305,11 @@ class PasslineOptMain(XDSLHooks):
         return self.observation.instruments
 
     def left_out(self) -> Iterator[str]:
-        """Yield a warning about the passes of -p that the level of -O filters out."""
+        """Yield a warning about passes of -p and --add-pass that the level of -O filters out."""
         plan = list(self.sequential.plan(self.pass_context))
         steps = [step for step in plan if step.action == "skip"]
+        if not self.args.passes:
+            steps = [step for step in steps if "--add-pass" in step.reason]
         if steps and len(steps) < len(plan):  # a pipeline that runs nothing has a warning already
             yield "not run: " + ", ".join(f"{step.info.name} ({step.reason})" for step in steps)
 
@@ -308,7 +341,10 @@ class PasslineOptMain(XDSLHooks):
     def answer_about_pipeline(self) -> None:
         """Print the pipeline if the options ask for it."""
         if self.args.explain_pipeline:
-            self.print_and_exit(str(self.sequential.plan(self.pass_context)) or "nothing runs")
+            plan = self.sequential.plan(self.pass_context)
+            texts = {"json": plan.json, "dot": plan.dot}
+            text = texts.get(self.args.explain_pipeline, plan.__str__)()
+            self.print_and_exit(text or "nothing runs")
         if self.args.dump_pass_pipeline:
             print(pipeline_text(self.sequential), file=sys.stderr)
 

@@ -189,6 +189,7 @@ class PasslineRunMain(PasslineOptMain):
         return (
             args.engine == "native"
             and not (args.no_cache or args.passes or args.run_reproducer or args.no_print)
+            and not (args.add_pass or args.replace_pass)
             and not (args.verify_roundtrip or self.sizes is not None)
             and not self.pass_context.is_observed
         )

@@ -31,7 +31,7 @@ from ..analysis.constant_evaluator import constant_extent
 from . import codegen
 from .compiled import Fork, Lost, Send, can_fork
 from .llvm_printer import llvm_ir
-from .lowering import is_lowered, kernel_lowering
+from .lowering import is_lowered, kernel_lowering, lowers_function_by_function
 from .objects import available_cores, balanced, compiling
 from .preparation.assertions import Failures, report_assertions
 from .preparation.owned_memory import Work, assert_allocated, insert_polls_in_long
@@ -65,6 +65,7 @@ def is_divisible(module: ModuleOp) -> bool:
         and can_fork()
         and not PassContext.current().is_observed
         and not is_lowered(module)
+        and lowers_function_by_function(PassContext.current())
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
@@ -16,9 +16,10 @@ from ...passes.generic.remove_unused import RemoveUnusedFunctions
 from ...passes.relax.plan_memory.plan_memory import is_on_tensors
 from ...passes.tir.bind_target import BindTarget
 from ...passes.tir.lower_tir import LowerTIR
+from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
-from ...passmanager.pipeline import parse_pipeline
 from ...passmanager.sequential import Sequential
+from ...passmanager.stages import StagedPipeline
 from ..interpreters.signature import entry_function
 from .jit import load_llvm
 
@@ -43,7 +44,8 @@ def complete_lowering(entry: str, target: Target | None = None, threads: int = 1
     however many cores the target has.
     """
     first, last = lowering_to_kernels(entry, target, threads), kernel_lowering()
-    return Stage(first.options.name, first.is_needed, [*first.passes, *last.passes])
+    stages = {"prepare": first.passes, "kernels": last.passes}
+    return Stage(first.options.name, first.is_needed, stages)
 
 
 def lowering_to_kernels(entry: str, target: Target | None, threads: int) -> Stage:
@@ -51,23 +53,38 @@ def lowering_to_kernels(entry: str, target: Target | None, threads: int) -> Stag
     return Stage(
         "complete-lowering",
         lambda module: not is_lowered(module),
-        [
-            KeepEntry((entry,)),
-            bind_target(target, threads),
-            Stage("lower-to-tir", has_tensors, passes_of(LOWER_TO_TIR)),
-        ],
+        {
+            "prepare": [
+                KeepEntry((entry,)),
+                bind_target(target, threads),
+                Stage("lower-to-tir", has_tensors, LOWER_TO_TIR.passes()),
+            ]
+        },
     )
 
 
 def kernel_lowering() -> Stage:
     """Return the rest of `complete_lowering`, whose passes look at one function at a time."""
     # LLVM has the operations on vectors that xDSL lacks.
-    passes = [
-        replace(each, scalarize=False) if isinstance(each, LowerTIR) else each
-        for each in passes_of(LOWER_TO_MLIR)
-    ]
-    last = Stage("lower-to-mlir", has_loops, passes)
-    return Stage("complete-lowering", lambda module: not is_lowered(module), [last])
+    stages = {
+        name: [
+            replace(each, scalarize=False) if isinstance(each, LowerTIR) else each
+            for each in passes
+        ]
+        for name, passes in LOWER_TO_MLIR.passes().items()
+    }
+    last = Stage("lower-to-mlir", has_loops, stages)
+    return Stage("complete-lowering", lambda module: not is_lowered(module), {"kernels": [last]})
+
+
+def lowers_function_by_function(ctx: PassContext) -> bool:
+    """Return whether the passes of other projects that take part in `kernel_lowering` under `ctx`
+    look at one function at a time, too."""
+    (last,) = kernel_lowering().passes
+    assert isinstance(last, Stage)
+    written = {*map(id, last.passes)}
+    added = [pass_ for pass_ in last.under(ctx).passes if id(pass_) not in written]
+    return all(isinstance(pass_, FunctionPass) for pass_ in added)
 
 
 def bind_target(target: Target | None, threads: int) -> BindTarget:
@@ -79,13 +96,16 @@ def bind_target(target: Target | None, threads: int) -> BindTarget:
     return BindTarget("host", keep=True, cores=threads)
 
 
-class Stage(Sequential):
+class Stage(StagedPipeline):
     """A pipeline that does nothing to a module that does not need it."""
 
     def __init__(
-        self, name: str, is_needed: Callable[[ModuleOp], bool], passes: Iterable[ModulePass]
+        self,
+        name: str,
+        is_needed: Callable[[ModuleOp], bool],
+        stages: Mapping[str, Iterable[ModulePass]],
     ) -> None:
-        super().__init__(passes, name=name)
+        super().__init__(stages, name=name)
         self.is_needed = is_needed
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
@@ -120,8 +140,3 @@ def has_tensors(module: ModuleOp) -> bool:
 def has_loops(module: ModuleOp) -> bool:
     """Return whether `module` has a function on buffers with the loops of `tir`."""
     return any(isinstance(op, PrimFuncOp) for op in module.ops)
-
-
-def passes_of(pipeline: Iterable[str]) -> tuple[ModulePass, ...]:
-    """Return the passes of a named pipeline."""
-    return parse_pipeline(",".join(pipeline)).passes

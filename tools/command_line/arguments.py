@@ -79,6 +79,11 @@ def check_pipeline_source(args: argparse.Namespace) -> None:
     """Raise PasslineError if both the input and the options give a pipeline."""
     if args.run_reproducer and (args.passes or args.opt_level is not None):
         raise PasslineError("--run-reproducer takes the pipeline from the input, not -p or -O")
+    for option in ("add_pass", "replace_pass"):
+        if args.run_reproducer and getattr(args, option):
+            raise PasslineError(
+                f"--run-reproducer runs the pipeline as it is, without {_flag(option)}"
+            )
 
 
 def check_arguments(args: argparse.Namespace) -> None:
@@ -185,6 +190,13 @@ def add_pipeline(parser: argparse.ArgumentParser, extensions: Sequence[ToolExten
     add("-O", type=level, metavar="LEVEL", dest="opt_level", help=help)
     add_names(group, "--disable-pass", "skip these passes, unless another pass requires them")
     add_names(group, "--require-pass", "run these passes at any level")
+    help = "add a pass where its class says that it belongs, or at a place: x{a=1}@after:NAME, "
+    help += "@before:NAME or @stage:NAME; may be repeated"
+    add("--add-pass", action="append", default=[], metavar="PASS[@PLACE]", help=help)
+    help = "run other passes in the place of a pass of the pipeline; may be repeated"
+    add("--replace-pass", action="append", default=[], metavar="NAME=PASS", help=help)
+    help = "let no passes of other projects take part in pipelines that do not name them"
+    add("--no-plugins-in-pipelines", action="store_true", help=help)
     help = "set an option, such as fold-constant.max-elements=64; may be repeated"
     add("--config", action="append", default=[], metavar="KEY=VALUE", help=help)
     help = "read options from a TOML file; --config takes precedence"
@@ -328,8 +340,9 @@ def _add_questions(parser: argparse.ArgumentParser) -> Group:
     add("--list-dialects", action="store_true", help="list all dialects")
     add("--list-instruments", action="store_true", help="list the instruments")
     add("--list-configs", action="store_true", help="list the keys of --config")
-    help = "show which passes would run, and why others would not"
-    add("--explain-pipeline", action="store_true", help=help)
+    help = "show which passes would run, and why others would not; as text, or as a graph of the "
+    help += "order, requirements, places and what is preserved"
+    add_optional(group, "--explain-pipeline", "text", ("text", "json", "dot"), help)
     return group
 
 
