@@ -25,6 +25,7 @@ from .pipelines import PIPELINES
 if TYPE_CHECKING:
     from .generic import *
     from .generic import REPLACEMENTS as REPLACEMENTS
+    from .levels import at_level as at_level
     from .llvm.lower_arith import LowerArith as LowerArith
     from .llvm.lower_func import LowerFunc as LowerFunc
     from .llvm.lower_math import LowerMath as LowerMath

@@ -14,8 +14,8 @@ from .context import PassContext
 from .errors import PassNotFoundError
 from .names import did_you_mean, name_key
 from .placement import Addition, Place, Placement, inner_keys, key_of, order_passes, placement_of
-from .registry import PassFactory, PassSource, installed
-from .runner import info_of, is_own, nested_passes
+from .registry import PassFactory, installed
+from .runner import AbstractPass, info_of, is_own, nested_passes
 
 
 class _Pipeline(Protocol):
@@ -27,7 +27,6 @@ class _Pipeline(Protocol):
     def stages(self) -> Mapping[str, range]: ...
     @property
     def places(self) -> Mapping[int, Place]: ...
-    def under(self, ctx: PassContext) -> Self: ...
     def with_children(self, children: Sequence[Sequence[ModulePass]]) -> Self: ...
     def with_order(
         self,
@@ -37,6 +36,7 @@ class _Pipeline(Protocol):
     ) -> Self: ...
 
 
+C = TypeVar("C", bound=AbstractPass)
 P = TypeVar("P", bound=_Pipeline)
 
 
@@ -106,24 +106,21 @@ def replace_pass(pipeline: P, name: str, passes: Sequence[ModulePass]) -> P:
     return new.with_order(new.passes, new.stages, places)
 
 
-def resolve(pipeline: P, ctx: PassContext) -> P:
-    """Return `pipeline` with the passes that take part in it, and in the staged pipelines in it,
-    under `ctx`: what runs is known then, whatever the context of the run says.
+def resolve(pipeline: C, ctx: PassContext) -> C:
+    """Return the composite `pipeline` with the passes that take part in it, and in the staged
+    pipelines in it, under `ctx`: what runs is known then, whatever the context of the run says.
 
     Errors: PassPlacementError for places that contradict each other.
     """
     pipeline = pipeline.under(ctx)
-    children = [(_resolved(child, ctx),) for child in pipeline.passes]
-    if all(new is old for (new,), old in zip(children, pipeline.passes, strict=True)):
+    children = [(_resolved(child, ctx),) for child in pipeline.children]
+    if all(new is old for (new,), old in zip(children, pipeline.children, strict=True)):
         return pipeline
     return pipeline.with_children(children)
 
 
 def _resolved(pass_: ModulePass, ctx: PassContext) -> ModulePass:
-    if not is_own(pass_) or not any(is_own(p) and p.is_open for p in nested_passes(pass_)):
-        return pass_
-    pass_ = pass_.under(ctx)
-    return pass_.with_children([(_resolved(child, ctx),) for child in pass_.children])
+    return resolve(pass_, ctx) if is_own(pass_) and pass_.children else pass_
 
 
 def _replaced(pass_: ModulePass, key: str, passes: Sequence[ModulePass]) -> tuple[ModulePass, ...]:
@@ -147,19 +144,17 @@ def additions_under(ctx: PassContext) -> tuple[list[Addition], list[str]]:
     ]
     if ctx.extensions is False:
         return found, []
-    sources = installed().sources
+    registry = installed()
     chosen = None if ctx.extensions is True else set(map(name_key, ctx.extensions))
     warnings: list[str] = []
     seen: dict[str, str] = {}
-    for name in sorted(sources.keys() & installed().passes):
-        source = _source_text(sources[name])
+    for name in sorted(registry.sources.keys() & registry.passes):
+        source = registry.source_of(name)
         project = source.partition(" ")[0]
         seen[name_key(project)] = project
         if chosen is not None and name_key(project) not in chosen:
             continue
-        cls = (
-            _loaded(installed().passes[name], name, source) if name in installed().passes else None
-        )
+        cls = _loaded(registry.passes[name], name, source) if name in installed().passes else None
         if cls is None or not (at := placement_of(cls)):
             continue
         try:
@@ -171,15 +166,6 @@ def additions_under(ctx: PassContext) -> tuple[list[Addition], list[str]]:
             hint = did_you_mean(name, seen.values())
             warnings.append(f"extensions names '{name}', of which no pass is installed{hint}")
     return found, warnings
-
-
-@cache
-def _source_text(source: PassSource) -> str:
-    """Return the distribution of an entry point with its version, or the text of another source."""
-    if isinstance(source, str):
-        return source
-    distribution = getattr(source, "dist", None)
-    return source.name if distribution is None else f"{distribution.name} {distribution.version}"
 
 
 @cache

@@ -166,6 +166,7 @@ class _Ordering:
         """The key of a written pass, or of one nested in it, or of a stage -> its fixed nodes."""
         self.stages = {name_key(name): name for name in stages}
         self.warnings: dict[str, None] = {}
+        self.further: list[_Further] = []
         self._add_fixed(written, stages)
         self.further = self._taking_part(list(additions))
         self.by_key: dict[str, list[_Further]] = defaultdict(list)
@@ -186,7 +187,7 @@ class _Ordering:
         for name, span in stages.items():
             starts[span.start].append(name)
             ends[span.stop].append(name)
-        nested: dict[str, list[int]] = defaultdict(list)
+        nested: dict[str, int] = {}
         for i in range(len(written) + 1):
             for name in ends[i]:
                 if stages[name]:
@@ -202,10 +203,10 @@ class _Ordering:
                 self.first.setdefault(own, node)
                 self.last[own] = node
                 for key in () if _is_open(written[i]) else inner_keys(written[i]):
-                    nested[key].append(node)
-        for key, nodes in nested.items():
-            if key not in self.first:
-                self.first[key], self.last[key] = nodes[0], nodes[-1]
+                    nested.setdefault(key, node)
+        # A pass that is nested only stands for the first pipeline that has it: those after it may
+        # repeat it for themselves.
+        self.first, self.last = nested | self.first, nested | self.last
 
     def _mark(self, stage: str, starts: bool) -> None:
         (self.first if starts else self.last)[name_key(stage)] = len(self.fixed)

@@ -102,6 +102,16 @@ class Installed:
         if source:
             self.sources[name] = source
 
+    def source_of(self, name: str) -> str:
+        """Return the distribution, with its version, or else the file or function that registered a
+        pass."""
+        source = self.sources[name]
+        if isinstance(source, str):
+            return source
+        found = getattr(source, "dist", None)
+        text = self.sources[name] = f"{found.name} {found.version}" if found else source.name
+        return text
+
 
 @cache
 def installed() -> Installed:

@@ -100,11 +100,23 @@ class StagedPipeline(Sequential):
         key = warnings, [(type(a.pass_), a.source or id(a.pass_)) for a in additions]
         if self._last is None or self._last[0] != key:
             order = order_passes(self.passes, self.stages, additions)
-            new = self.with_order(order.passes, order.stages, {**order.places, **self.places})
-            new._is_resolved = True
-            new.warnings = (*warnings, *order.warnings)
+            new = self
+            found = (*warnings, *order.warnings)
+            if found or len(order.passes) > len(self.passes):
+                new = self.with_order(order.passes, order.stages, {**order.places, **self.places})
+                new._is_resolved, new.warnings = True, found
             self._last = key, new
         return self._last[1]
+
+    def with_order(
+        self,
+        passes: tuple[ModulePass, ...],
+        stages: Mapping[str, range],
+        places: Mapping[int, Place],
+    ) -> Self:
+        new = super().with_order(passes, stages, places)
+        new._last = None
+        return new
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         pipeline, run = self.under(ctx), Run.current()

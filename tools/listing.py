@@ -153,6 +153,10 @@ def help_pass(name: str, passes: Passes) -> Iterator[str]:
         yield f"  level: {cls.opt_level}"
         yield f"  requires: {', '.join(cls.required) or 'nothing'}"
         yield f"  preserves: {', '.join(preserved) or 'nothing'}"
+        if cls.after or cls.before or cls.stage:
+            from ..passmanager.placement import placement_of
+
+            yield f"  placed: {placement_of(cls)}"
         if (rounding := Rounding.of(cls.rounds)) is not None:
             yield f"  rounds: {rounding.text}"
         if cls.changes_interface:

@@ -53,6 +53,7 @@ class RemoveUnusedFunctions(ModulePass):
     """
 
     name = "remove-unused-functions"
+    stage = "cleanup"
     changes_interface = True
     opt_level = 1
     preserves = ("infer-type",)

@@ -170,6 +170,7 @@ class LowerParallel(ModulePass):
     """
 
     name = "lower-parallel"
+    before = ("lower-scf",)
 
     threads: int = field(default=2, metadata={"minimum": 1})
     """The threads that share a loop; with 1, nothing changes."""

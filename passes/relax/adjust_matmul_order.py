@@ -99,6 +99,7 @@ class AdjustMatmulOrder(PatternPass):
     name = "adjust-matmul-order"
     opt_level = 4
     required = ("infer-type",)
+    stage = "simplify"
     rounds = Rounding(
         changes=(
             "sign of zero may change",

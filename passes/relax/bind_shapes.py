@@ -150,6 +150,7 @@ class BindShapes(ModulePass):
     """
 
     name = "bind-shapes"
+    before = ("import",)
     changes_interface = True
 
     shapes: tuple[str, ...] = ()

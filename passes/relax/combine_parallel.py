@@ -500,6 +500,7 @@ class CombineParallelMatmul(CombineParallel):
 
     name = "combine-parallel-matmul"
     opt_level = 4
+    after = ("combine-parallel-conv2d",)
     acts_on = (BatchMatmulOp, DenseOp, MatmulOp)
 
     min_num_branches: int = field(default=2, metadata={"minimum": 2})

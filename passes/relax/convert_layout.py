@@ -93,6 +93,7 @@ class ConvertLayout(FunctionPass):
 
     name = "convert-layout"
     opt_level = 3
+    before = ("alter-op-layout",)
     rounds = Rounding(changes=())
     required = ("infer-type",)
     preserves = ("infer-type",)

@@ -256,6 +256,7 @@ class FuseOpsByPattern(ModulePass):
 
     name = "fuse-ops-by-pattern"
     required = ("infer-type",)
+    before = ("fuse-ops",)
     preserves = ("infer-type",)
 
     patterns: tuple[str, ...] = ()
@@ -374,6 +375,8 @@ class MergeCompositeFunctions(ModulePass):
     """
 
     name = "merge-composite-functions"
+    after = ("fuse-ops-by-pattern",)
+    before = ("fuse-ops",)
     preserves = ("infer-type",)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:

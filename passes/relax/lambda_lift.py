@@ -220,6 +220,7 @@ class LambdaLift(ModulePass):
 
     name = "lambda-lift"
     opt_level = 1
+    before = ("inline",)
     preserves = ("infer-type",)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:

@@ -114,6 +114,7 @@ class RunCodegen(ModulePass):
     """
 
     name = "run-codegen"
+    after = ("merge-composite-functions",)
     preserves = ("infer-type",)
     rounds = True
 

@@ -318,6 +318,7 @@ class ToMixedPrecision(FunctionPass):
     """
 
     name = "to-mixed-precision"
+    before = ("layout",)
     rounds = Rounding(
         changes=(
             "sign of zero may change",

@@ -30,6 +30,7 @@ class BindTarget(ModulePass):
     """
 
     name = "tir-bind-target"
+    before = ("legalize-ops",)
 
     target: str = ""
     """The processor: x86-64, x86-64-v2, -v3, -v4, aarch64 or host, with changes in braces, as in

@@ -468,6 +468,7 @@ class FlattenBuffer(PrimFuncPass):
     """
 
     name = "tir-flatten-buffer"
+    before = ("tir-simplify",)
 
     def transform_function(self, func: PrimFuncOp, module: ModuleOp, ctx: PassContext) -> None:
         flatten_buffers(func, actions=ctx.actions)

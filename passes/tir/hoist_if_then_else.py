@@ -222,6 +222,7 @@ class HoistIfThenElse(PrimFuncPass):
     """
 
     name = "tir-hoist-if-then-else"
+    before = ("tir-vectorize-loop",)
 
     support_block_scope_hoisting: bool = False
     """Move an `scf.if` out of thread-bound loops, too."""

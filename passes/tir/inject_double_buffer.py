@@ -286,6 +286,7 @@ class InjectDoubleBuffer(PrimFuncPass):
     """
 
     name = "tir-inject-double-buffer"
+    after = ("tir-vectorize-loop",)
 
     split_loop: int = field(default=1, metadata={"minimum": 0})
     """Iterations that the loop runs at once: 1, or an even number; 0 keeps a condition in the loop

@@ -27,7 +27,17 @@ def _fold() -> type[ModulePass]:
     return FoldPushes
 
 
+def _shorten() -> type[ModulePass]:
+    from .shorten import ShortenPrograms
+
+    return ShortenPrograms
+
+
 UNIVERSE = Universe(
     all_dialects={"stackvm": _dialect},
-    all_passes={"stackvm-count": _count, "stackvm-fold": _fold},
+    all_passes={
+        "stackvm-count": _count,
+        "stackvm-fold": _fold,
+        "stackvm-shorten": _shorten,
+    },
 )

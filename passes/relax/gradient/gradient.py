@@ -49,6 +49,7 @@ class Gradient(ModulePass):
 
     name = "gradient"
     required = ("infer-type",)
+    before = ("import",)
 
     func_name: str = "main"
     """The function, which has one block."""

@@ -132,8 +132,12 @@ def named(
     keeps: Iterable[str | type] = (),
     body: Callable[[ModuleOp, PassContext], None] | None = None,
     changes: bool = True,
+    behind: Iterable[str] = (),
+    ahead: Iterable[str] = (),
+    within: str = "",
 ) -> ModulePass:
-    """Return a module pass with this name and these properties.
+    """Return a module pass with this name and these properties; it is placed `behind` some passes,
+    `ahead` of others, `within` a stage.
 
     `body` transforms the module; by default an op tagged with the name of the pass is appended,
     unless `changes` is false.
@@ -144,6 +148,9 @@ def named(
         opt_level = level
         required = tuple(requires)
         preserves = tuple(keeps)
+        after = tuple(behind)
+        before = tuple(ahead)
+        stage = within
 
         def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
             if body is not None:
