@@ -77,13 +77,10 @@ def _flag(option: str) -> str:
 
 def check_pipeline_source(args: argparse.Namespace) -> None:
     """Raise PasslineError if both the input and the options give a pipeline."""
-    if args.run_reproducer and (args.passes or args.opt_level is not None):
-        raise PasslineError("--run-reproducer takes the pipeline from the input, not -p or -O")
-    for option in ("add_pass", "replace_pass"):
-        if args.run_reproducer and getattr(args, option):
-            raise PasslineError(
-                f"--run-reproducer runs the pipeline as it is, without {_flag(option)}"
-            )
+    given = {"-p or -O": args.passes or args.opt_level is not None}
+    given |= {"--add-pass": args.add_pass, "--replace-pass": args.replace_pass}
+    if args.run_reproducer and (options := [option for option, value in given.items() if value]):
+        raise PasslineError(f"--run-reproducer takes the pipeline from the input, not {options[0]}")
 
 
 def check_arguments(args: argparse.Namespace) -> None:

@@ -10,12 +10,14 @@ from stackvm.count import CountInstructions
 from stackvm.dialect import ProgramOp
 from stackvm.fold import FoldPushes
 from stackvm.opt import StackVMOptMain
+from stackvm.shorten import shortened
 from support.passes.toy import Recorder
 from support.suites.inprocess import capture, passline_opt, passline_reduce
 from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import PassPipeline
 
+import passline
 from passline.passmanager import PassContext, Sequential
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
@@ -108,6 +110,49 @@ def test_level_leaves_out_their_pass() -> None:
     with PassContext(opt_level=0):
         (seven,) = Sequential([FoldPushes(), CountInstructions()])(program()).ops
     assert str(seven.attributes["instructions"]) == "4 : i64"
+
+
+# A pass that takes its place by itself
+
+LINE = "stackvm-shorten  # from stackvm-example 0.1.0: after fold-constant, before fuse-ops"
+DOUBLED = """func.func @f(%x: tensor<3xf32>) -> tensor<3xf32> {
+    %y = stackvm.evaluate "dup swap swap +"(%x) : (tensor<3xf32>) -> tensor<3xf32>
+    return %y : tensor<3xf32> }"""
+
+
+def test_two_lines_put_their_pass_into_the_levels() -> None:
+    lines = passline_opt("-O3", "--explain-pipeline").stdout.splitlines()
+    names = [line.removeprefix("run").partition("#")[0].strip() for line in lines]
+    assert f"run  {LINE}" in lines
+    assert names.index("fold-constant") < names.index("stackvm-shorten") < names.index("fuse-ops")
+    skipped = passline_opt("-O1", "--explain-pipeline").stdout
+    assert LINE.replace("  # ", "  # opt_level 2 > 1; ") in skipped
+    assert (
+        "stackvm"
+        not in passline_opt("-O3", "--no-plugins-in-pipelines", "--explain-pipeline").stdout
+    )
+
+
+def test_it_shortens_programs_at_level_2() -> None:
+    assert 'stackvm.evaluate "dup +"' in passline_opt("-O2", stdin=DOUBLED).stdout
+    assert "swap swap" in passline_opt("-O1", stdin=DOUBLED).stdout
+    assert "swap swap" in passline_opt("-O2", "--no-plugins-in-pipelines", stdin=DOUBLED).stdout
+
+
+def test_it_takes_part_in_python_too() -> None:
+    assert '"dup +"' in str(passline.optimize(DOUBLED))
+    with PassContext(extensions=False):
+        assert "swap swap" in str(passline.optimize(DOUBLED))
+    with PassContext(extensions=["stackvm-example"]):
+        assert '"dup +"' in str(passline.optimize(DOUBLED))
+
+
+@table_test(
+    ("words", "short"),
+    [("dup swap swap +", "dup +"), ("swap dup swap swap *", "swap dup *"), ("swap -", "swap -")],
+)
+def test_shorter_programs_do_the_same(words: str, short: str) -> None:
+    assert " ".join(shortened(words.split())) == short
 
 
 # An op on tensors
