@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from inspect import signature
 from types import new_class
-from typing import Protocol, TypeVar, cast, overload
+from typing import Protocol, TypedDict, TypeVar, Unpack, cast, overload
 
 from xdsl import passes as xdsl_passes
 from xdsl.dialects.builtin import ModuleOp
@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 
 from .base import FunctionPass, ModulePass, Pass, check_metadata
 from .context import PassContext
-from .names import kebab_case
+from .names import did_you_mean, kebab_case
 from .registry import check_level, check_name, check_names
 
 C = TypeVar("C")
@@ -22,6 +22,17 @@ OpT = TypeVar("OpT", bound=Operation)
 
 ModuleFunction = Callable[[ModuleOp, PassContext], ModuleOp | None]
 FunctionFunction = Callable[[OpT, ModuleOp, PassContext], OpT | None]
+
+
+class PlacementMetadata(TypedDict, total=False):
+    """Where a pass belongs, as class attributes of the same names say it."""
+
+    after: Sequence[str]
+    before: Sequence[str]
+    stage: str
+
+
+_KEYWORDS = ("opt_level", "name", "required", "anchor", *PlacementMetadata.__annotations__)
 
 
 class ModuleDecorator(Protocol):
@@ -48,6 +59,7 @@ def module_pass(
     opt_level: int | None = None,
     name: str | None = None,
     required: Sequence[str] | None = None,
+    **placement: Unpack[PlacementMetadata],
 ) -> type[C]: ...
 @overload
 def module_pass(
@@ -55,6 +67,7 @@ def module_pass(
     opt_level: int | None = None,
     name: str | None = None,
     required: Sequence[str] | None = None,
+    **placement: Unpack[PlacementMetadata],
 ) -> ModulePass: ...
 @overload
 def module_pass(
@@ -62,21 +75,24 @@ def module_pass(
     opt_level: int | None = None,
     name: str | None = None,
     required: Sequence[str] | None = None,
+    **placement: Unpack[PlacementMetadata],
 ) -> ModuleDecorator: ...
 def module_pass(
     pass_func: object = None,
     opt_level: int | None = None,
     name: str | None = None,
     required: Sequence[str] | None = None,
+    **placement: Unpack[PlacementMetadata],
 ) -> object:
     """Make a module pass of a function `(module, ctx)`, or of a class with the method
     `transform_module(module, ctx)`.
 
     A function becomes a pass; a class becomes a subclass of itself and of ModulePass, unless it
     derives from ModulePass already and only gets the metadata. The default name is the kebab-case
-    of the function's or class's name. Source: `tvm.transform.module_pass`.
+    of the function's or class's name; `after`, `before` and `stage` say where the pass belongs in a
+    pipeline that it is added to. Source: `tvm.transform.module_pass`.
     """
-    metadata = _metadata(opt_level, required)
+    metadata = _metadata(opt_level, required, placement)
 
     def decorate(decorated: object) -> object:
         return _decorate(decorated, ModulePass, "transform_module", name, metadata)
@@ -91,6 +107,7 @@ def function_pass(
     name: str | None = None,
     required: Sequence[str] | None = None,
     anchor: type[Operation] = FuncOp,
+    **placement: Unpack[PlacementMetadata],
 ) -> type[C]: ...
 @overload
 def function_pass(
@@ -99,6 +116,7 @@ def function_pass(
     name: str | None = None,
     required: Sequence[str] | None = None,
     anchor: type[Operation] = FuncOp,
+    **placement: Unpack[PlacementMetadata],
 ) -> FunctionPass[OpT]: ...
 @overload
 def function_pass(
@@ -107,6 +125,7 @@ def function_pass(
     name: str | None = None,
     required: Sequence[str] | None = None,
     anchor: type[Operation] = FuncOp,
+    **placement: Unpack[PlacementMetadata],
 ) -> FunctionDecorator: ...
 def function_pass(
     pass_func: object = None,
@@ -114,6 +133,7 @@ def function_pass(
     name: str | None = None,
     required: Sequence[str] | None = None,
     anchor: type[Operation] | None = None,
+    **placement: Unpack[PlacementMetadata],
 ) -> object:
     """Make a function pass of a function `(func, module, ctx)`, or of a class with the method
     `transform_function`.
@@ -121,7 +141,7 @@ def function_pass(
     As `module_pass`; `anchor` is the class of the functions to visit, by default `func.FuncOp`.
     Source: `tvm.relax.transform.function_pass`.
     """
-    metadata = _metadata(opt_level, required)
+    metadata = _metadata(opt_level, required, placement)
     if anchor is not None:
         if not (isinstance(anchor, type) and issubclass(anchor, Operation)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"anchor is a class of operations, not {anchor!r}")
@@ -133,7 +153,9 @@ def function_pass(
     return decorate if pass_func is None else decorate(pass_func)
 
 
-def _metadata(opt_level: int | None, required: Sequence[str] | None) -> dict[str, object]:
+def _metadata(
+    opt_level: int | None, required: Sequence[str] | None, placement: PlacementMetadata
+) -> dict[str, object]:
     """Return the class attributes that the arguments of a decorator set."""
     given: dict[str, object] = {}
     if opt_level is not None:
@@ -141,7 +163,10 @@ def _metadata(opt_level: int | None, required: Sequence[str] | None) -> dict[str
         given["opt_level"] = opt_level
     if required is not None:
         given["required"] = check_names("required", required)
-    return given
+    for name in placement:
+        if name not in PlacementMetadata.__annotations__:
+            raise TypeError(f"a pass has no metadata '{name}'{did_you_mean(name, _KEYWORDS)}")
+    return given | placement
 
 
 def _decorate(

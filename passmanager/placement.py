@@ -41,7 +41,8 @@ class Placement(NamedTuple):
 
 
 def placement_of(pass_: ModulePass | type[ModulePass]) -> Placement:
-    """Return the placement that the class of a pass declares; fields of a dataclass are options."""
+    """Return the placement that the class of a pass declares, or for a pass that runs another one,
+    as `fixpoint(a)`, that of the other. Fields of a dataclass are options."""
     cls = pass_ if isinstance(pass_, type) else type(pass_)
     fields: Mapping[str, object] = getattr(cls, "__dataclass_fields__", {})
     given = [
@@ -49,7 +50,10 @@ def placement_of(pass_: ModulePass | type[ModulePass]) -> Placement:
     ]
     after, before = ((names,) if isinstance(names, str) else names for names in given[:2])
     stage = given[2] if isinstance(given[2], str) else ""
-    return Placement(_strings(after), _strings(before), stage)
+    found = Placement(_strings(after), _strings(before), stage)
+    if not found and isinstance(inner := getattr(pass_, "pass_", None), ModulePass):
+        return placement_of(inner)
+    return found
 
 
 def _strings(names: object) -> tuple[str, ...]:
@@ -418,7 +422,15 @@ class _Ordering:
                 chains.append(chain)
                 if len(chains) == 16:
                     break
-        said = ", ".join(self._said(min(chains, key=len)))
+        chain = min(chains, key=len)
+        said = ", ".join(self._said(chain))
+        count = len(self.fixed)
+        further = [self.further[node - count].addition for node, _ in chain if node >= count]
+        if sources := ", ".join(dict.fromkeys(a.source for a in further if a.source)):
+            said += (
+                f" (passes from {sources} take part by themselves: PassContext(extensions=False) "
+                "or --no-plugins-in-pipelines leaves them out)"
+            )
         return PassPlacementError(f"placements contradict each other: {said}")
 
     def _edges(self) -> Mapping[int, list[_Edge]]:

@@ -98,15 +98,17 @@ class StagedPipeline(Sequential):
         if not (additions or warnings):
             return self
         key = warnings, [(type(a.pass_), a.source or id(a.pass_)) for a in additions]
-        if self._last is None or self._last[0] != key:
-            order = order_passes(self.passes, self.stages, additions)
-            new = self
-            found = (*warnings, *order.warnings)
-            if found or len(order.passes) > len(self.passes):
-                new = self.with_order(order.passes, order.stages, {**order.places, **self.places})
-                new._is_resolved, new.warnings = True, found
-            self._last = key, new
-        return self._last[1]
+        last = self._last  # once: another thread may run this pipeline under another context
+        if last is not None and last[0] == key:
+            return last[1]
+        order = order_passes(self.passes, self.stages, additions)
+        new = self
+        found = (*warnings, *order.warnings)
+        if found or len(order.passes) > len(self.passes):
+            new = self.with_order(order.passes, order.stages, {**order.places, **self.places})
+            new._is_resolved, new.warnings = True, found
+        self._last = key, new
+        return new
 
     def with_order(
         self,

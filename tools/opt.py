@@ -9,7 +9,7 @@ import argparse
 import errno
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from functools import cached_property
 from pathlib import Path
@@ -52,7 +52,6 @@ from .specs import check_spec, name_in, unknown_name
 
 if TYPE_CHECKING:
     from ..passmanager.instruments.reproducer import Reproducer
-    from ..passmanager.placement import Place
     from .corpus.executors import Sizes
 
 __all__ = ["PasslineOptMain", "main"]
@@ -89,8 +88,8 @@ class PasslineOptMain(XDSLHooks):
     sizes: Sizes | None = None
     loading = Loading()
     is_set_up = False
-    places: Mapping[int, Place] = {}
-    """The places of the passes of the pipeline, as in a Sequential."""
+    edited: Sequential | None = None
+    """The pipeline of the options, with the places of its passes."""
 
     def __init__(
         self,
@@ -222,7 +221,7 @@ class PasslineOptMain(XDSLHooks):
             pipeline = resolve(pipeline, PassContext(extensions=self.takes_plugins))
             for warning in getattr(pipeline, "warnings", ()):
                 self.warn(warning)
-        self.places = pipeline.places
+        self.edited = pipeline
         return [*self.first_passes(), *pipeline.passes]
 
     def written_pipeline(self) -> Sequential:
@@ -256,7 +255,8 @@ class PasslineOptMain(XDSLHooks):
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Set the pipeline to `passes`."""
         self.sequential = Sequential(passes)
-        self.sequential.places = self.places
+        if self.edited is not None:
+            self.sequential.places = self.edited.places
         self.pipeline = PassPipeline((self.sequential,))
 
     def setup_context(self) -> None:

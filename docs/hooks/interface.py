@@ -35,7 +35,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "Pipelines": (
         *("Sequential", "Fixpoint", "Repeat", "Plan", "parse_pipeline", "find_pass"),
-        "register_pass",
+        *("register_pass", "StagedPipeline", "Stages", "NamedPipeline", "named_pipeline"),
     ),
     "Instruments": ("PassInstrument", "pass_instrument"),
     "Rewriting": ("apply_patterns", "Actions", "Recorder", "SILENT"),

@@ -178,8 +178,14 @@ def pipelines() -> Iterator[str]:
     yield from ("# Pipelines and passes", "")
     yield "A named pipeline stands wherever a pass may. `-O0` to `-O3` run `optimize`; the level"
     yield from ("selects its passes.", "")
-    for name, steps in PIPELINES.items():
-        yield from (f"## {name}", "", "```text", *steps, "```", "")
+    yield "Other projects add passes to them by [stages](../howto/placement.md)."
+    yield ""
+    for name, stages in PIPELINES.items():
+        yield from (f"## {name}", "", "```text")
+        for stage, steps in stages.by_name.items():
+            yield f"{stage}:"
+            yield from (f"  {step}" for step in steps)
+        yield from ("```", "")
     for group, title in GROUPS.items():
         yield from (f"## {title}", "")
         yield from table(

@@ -210,8 +210,9 @@ def test_a_contradiction_is_an_error_before_anything_runs(from_project: Register
     from_project(named("x", behind=["c"], ahead=["a"]))
     recorder = Recorder()
     for pass_ in (pipeline(), Sequential([named("start"), Sequential([pipeline()])])):
-        with PassContext(instruments=[recorder]), pytest.raises(PassPlacementError):
+        with PassContext(instruments=[recorder]), pytest.raises(PassPlacementError) as caught:
             pass_(module())
+        assert "passes from project 1.0 take part by themselves" in str(caught.value)
         with pytest.raises(PassPlacementError):
             pass_.plan()
     assert not [event for event in recorder.events if "after" in event or "before start" in event]

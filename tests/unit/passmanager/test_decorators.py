@@ -27,6 +27,7 @@ from passline.passmanager import (
     module_pass,
 )
 from passline.passmanager.options import pass_text
+from passline.passmanager.placement import placement_of
 
 
 def append(module: ModuleOp, ctx: PassContext) -> None:
@@ -571,3 +572,28 @@ def test_decorated_passes_are_passes_of_xdsl() -> None:
     pipeline = (module_pass(append), function_pass(mark), made(module_pass(Adds)("y")))
     xdsl_passes.PassPipeline(pipeline).apply(Context(), m)
     assert tags(m) == ["f", "appended", "y"]
+
+
+# Places
+
+
+def test_a_decorated_function_may_say_where_it_belongs() -> None:
+    @function_pass(opt_level=1, after=["a"], before=["b"], stage="s")
+    def placed(func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
+        pass
+
+    assert (placed.after, placed.before, placed.stage) == (["a"], ["b"], "s")
+    assert str(placement_of(placed)) == "after a, before b, in stage s"
+
+
+def test_a_misspelled_keyword_of_a_decorator_is_named() -> None:
+    with pytest.raises(TypeError, match="no metadata 'afer', did you mean 'after'?"):
+        module_pass(afer=["a"])  # pyright: ignore[reportCallIssue]
+
+
+def test_a_place_that_is_no_list_is_an_error() -> None:
+    with pytest.raises(TypeError, match="after is a list of names"):
+
+        @module_pass(after="a")
+        def placed(module: ModuleOp, ctx: PassContext) -> None:  # pyright: ignore[reportUnusedFunction]
+            pass

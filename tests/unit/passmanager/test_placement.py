@@ -360,3 +360,8 @@ def test_a_thousand_passes_after_each_other() -> None:
     chain = [named(f"x{i}", ahead=[f"x{i + 1}"] if i < 999 else ["c"]) for i in range(1000)]
     found = [pass_.name for pass_ in Sequential(passes("a b c")).extended(*chain).passes]
     assert found == ["a", "b", *(f"x{i}" for i in range(1000)), "c"]
+
+
+def test_a_pass_around_another_stands_where_that_belongs() -> None:
+    found = Sequential(passes("a b")).extended(Fixpoint(named("x", behind=["a"])))
+    assert str(found) == "sequential(a,fixpoint(x),b)"
