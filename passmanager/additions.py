@@ -53,12 +53,10 @@ def extend(
     A pass whose places are not in the pipeline itself, but in a staged pipeline in it, is added to
     that. Errors: as `order_passes`.
     """
-    additions = [Addition(p, placement_of(p) if at is None else at, by) for p in passes]
-    here: list[Addition] = []
-    inside: dict[int, list[Addition]] = defaultdict(list)
-    for addition in additions:
-        inner = _open_child_with(addition.placement, pipeline)
-        (here if inner is None else inside[inner]).append(addition)
+    here = [Addition(p, placement_of(p) if at is None else at, by) for p in passes]
+    inside = _open_children(pipeline, here)
+    elsewhere = {id(addition) for found in inside.values() for addition in found}
+    here = [addition for addition in here if id(addition) not in elsewhere]
     if inside:
         children = [*pipeline.passes]
         for i, found in inside.items():
@@ -73,19 +71,32 @@ def extend(
     return pipeline.with_order(order.passes, order.stages, {**order.places, **pipeline.places})
 
 
-def _open_child_with(at: Placement, pipeline: _Pipeline) -> int | None:
-    """Return the position of the first staged pipeline in `pipeline` that has a place of `at`;
-    None if there is none, or if `pipeline` itself has one."""
-    keys = {name_key(name) for name in (*at.after, *at.before, at.stage) if name}
+def _open_children(
+    pipeline: _Pipeline, additions: Sequence[Addition]
+) -> Mapping[int, list[Addition]]:
+    """Return the additions whose places are in a staged pipeline in `pipeline`, by the position of
+    the first that has one; places in `pipeline` itself come first."""
     own = {key_of(pass_) for pass_ in pipeline.passes}.union(map(name_key, pipeline.stages))
-    if keys & own:
-        return None
+    homes = dict.fromkeys(own, -1)
     for i, child in enumerate(pipeline.passes):
         if is_own(child) and child.is_open:
             stages: Mapping[str, range] = getattr(child, "stages", {})
-            if keys.intersection((*inner_keys(child), *map(name_key, stages))):
-                return i
-    return None
+            for key in (*inner_keys(child), *map(name_key, stages)):
+                homes.setdefault(key, i)
+    inside: dict[int, list[Addition]] = defaultdict(list)
+    pending, found = [*additions], True
+    while found:  # places may be those of other additions
+        found = False
+        for addition in [*pending]:
+            at = addition.placement
+            names = (*at.after, *at.before, *((at.stage,) if at.stage else ()))
+            if near := [homes[key] for key in map(name_key, names) if key in homes]:
+                homes.setdefault(key_of(addition.pass_), min(near))
+                if min(near) >= 0:
+                    inside[min(near)].append(addition)
+                pending.remove(addition)
+                found = True
+    return inside
 
 
 def replace_pass(pipeline: P, name: str, passes: Sequence[ModulePass]) -> P:
@@ -93,12 +104,12 @@ def replace_pass(pipeline: P, name: str, passes: Sequence[ModulePass]) -> P:
 
     Errors: PassNotFoundError, with the nearest name, if there is none.
     """
-    children = [_replaced(child, name_key(name), passes) for child in pipeline.passes]
-    if all(new == (old,) for new, old in zip(children, pipeline.passes, strict=True)):
-        nested = (info_of(p).name for child in pipeline.passes for p in nested_passes(child))
-        hint = did_you_mean(name, nested)
+    key = name_key(name)
+    nested = [inner for child in pipeline.passes for inner in nested_passes(child)]
+    if key not in map(key_of, nested):
+        hint = did_you_mean(name, (info_of(inner).name for inner in nested))
         raise PassNotFoundError(f"there is no pass '{name}' in the pipeline to replace{hint}")
-    new = pipeline.with_children(children)
+    new = pipeline.with_children([_replaced(child, key, passes) for child in pipeline.passes])
     places = dict(new.places)
     for pass_ in passes:
         at = places.get(id(pass_), Place())
@@ -129,8 +140,9 @@ def _replaced(pass_: ModulePass, key: str, passes: Sequence[ModulePass]) -> tupl
     if not is_own(pass_) or not pass_.children:
         return (pass_,)
     children = [_replaced(child, key, passes) for child in pass_.children]
-    unchanged = [(child,) for child in pass_.children]
-    return (pass_,) if children == unchanged else (pass_.with_children(children),)
+    pairs = zip(children, pass_.children, strict=True)
+    is_same = all(len(new) == 1 and new[0] is old for new, old in pairs)
+    return (pass_,) if is_same else (pass_.with_children(children),)
 
 
 # What takes part by itself
@@ -149,12 +161,13 @@ def additions_under(ctx: PassContext) -> tuple[list[Addition], list[str]]:
     warnings: list[str] = []
     seen: dict[str, str] = {}
     for name in sorted(registry.sources.keys() & registry.passes):
-        source = registry.source_of(name)
+        if not (source := registry.source_of(name)):
+            continue  # the project does not know Passline: its classes need not be imported
         project = source.partition(" ")[0]
         seen[name_key(project)] = project
         if chosen is not None and name_key(project) not in chosen:
             continue
-        cls = _loaded(registry.passes[name], name, source) if name in installed().passes else None
+        cls = _loaded(registry.passes[name], name, source)
         if cls is None or not (at := placement_of(cls)):
             continue
         try:

@@ -104,12 +104,15 @@ class Installed:
 
     def source_of(self, name: str) -> str:
         """Return the distribution, with its version, or else the file or function that registered a
-        pass."""
+        pass; empty for a distribution that does not depend on Passline."""
         source = self.sources[name]
         if isinstance(source, str):
             return source
-        found = getattr(source, "dist", None)
-        text = self.sources[name] = f"{found.name} {found.version}" if found else source.name
+        text = source.name
+        if (found := getattr(source, "dist", None)) is not None:
+            needs = " ".join(found.requires or ()).lower()
+            text = f"{found.name} {found.version}" if "passline" in needs else ""
+        self.sources[name] = text
         return text
 
 

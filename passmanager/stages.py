@@ -73,12 +73,14 @@ class StagedPipeline(Sequential):
             passes += own
         super().__init__(passes, opt_level, name, required)
         self.stages, self.places = ranges, places
-        keys = {info_of(pass_).key: info_of(pass_).name for pass_ in passes}
+        taken = {info_of(pass_).key: "a pass in it" for pass_ in passes}
         for stage in stages:
-            if name_key(stage) in keys:
+            if (
+                other := taken.setdefault(name_key(stage), f"stage '{stage}'")
+            ) != f"stage '{stage}'":
                 raise ValueError(
-                    f"stage '{stage}' of pipeline '{name}' has the name of a pass in it: places "
-                    "could mean both"
+                    f"stage '{stage}' of pipeline '{name}' has the name of {other}: places could "
+                    "mean both"
                 )
         self._is_resolved = False
         """Whether this is a pipeline that `under` made."""
@@ -97,7 +99,7 @@ class StagedPipeline(Sequential):
         additions, warnings = additions_under(ctx)
         if not (additions or warnings):
             return self
-        key = warnings, [(type(a.pass_), a.source or id(a.pass_)) for a in additions]
+        key = ctx.extra_passes, warnings, [(type(a.pass_), a.source) for a in additions]
         last = self._last  # once: another thread may run this pipeline under another context
         if last is not None and last[0] == key:
             return last[1]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
-from typing import NoReturn
+from importlib.metadata import EntryPoint
+from typing import NoReturn, cast
 
 import pytest
 from support.passes.toy import (
@@ -218,6 +221,48 @@ def test_a_contradiction_is_an_error_before_anything_runs(from_project: Register
     assert not [event for event in recorder.events if "after" in event or "before start" in event]
 
 
+@dataclass(frozen=True)
+class Distribution:
+    """A distribution, and an entry point of it."""
+
+    name: str = "other"
+    version: str = "2.0"
+    requires: tuple[str, ...] = ("xdsl>=0.59",)
+
+    @property
+    def dist(self) -> Distribution:
+        return self
+
+
+@table_test(
+    ("requires", "expected"),
+    [
+        (("xdsl", "passline[compiler]>=0.1"), "a x b c"),
+        (('passline; extra == "optimizer"',), "a x b c"),
+        (("xdsl",), "a b c"),
+    ],
+)
+def test_only_projects_that_know_passline_are_asked(
+    requires: tuple[str, ...], expected: str
+) -> None:
+    point = cast(EntryPoint, Distribution(requires=requires))
+    installed().add_pass("x", lambda: type(named("x", behind=["a"])), point)
+    assert ran(pipeline()) == expected
+    reasons = [step.reason for step in pipeline().plan() if step.reason]
+    assert reasons == ["from other 2.0: after a"][: len(expected.split()) - 3]
+
+
+def test_threads_with_their_own_contexts_do_not_disturb_each_other() -> None:
+    staged = pipeline()
+
+    def run(i: int) -> bool:
+        ctx = PassContext(extra_passes=[Append(f"x{i}")])
+        return all(ran(staged, ctx) == f"a b c x{i}" for _ in range(20))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(run, range(8)))
+
+
 def test_no_class_is_loaded_where_nothing_is_to_be_added() -> None:
     def forbidden() -> type[XDSLModulePass]:
         pytest.fail("the factory must not be called")
@@ -287,6 +332,16 @@ def test_extended_adds_to_the_staged_pipeline_that_has_the_place() -> None:
     assert ran(outer.extended(named("x", behind=["start"]))) == "start x a b c end"
     assert ran(outer.extended(named("x", behind=["mine"]))) == "start a b c x end"
     assert ran(outer.extended(named("x"))) == "start a b c end x"
+
+
+def test_what_is_added_together_may_be_placed_by_each_other() -> None:
+    outer = Sequential([named("start"), pipeline()])
+    y, x, z = named("y", behind=["x"]), named("x", behind=["a"]), named("z", ahead=["y"])
+    assert ran(outer.extended(y, x, z)) == "start a x z y b c"
+
+
+def test_a_pass_may_be_replaced_by_an_equal_one() -> None:
+    assert ran(Sequential([Append("a")]).replaced("toy-append", Append("a"))) == "a"
 
 
 def test_the_plan_has_reasons_of_what_was_added() -> None:

@@ -61,6 +61,11 @@ def test_a_stage_must_not_have_the_name_of_a_pass_in_it() -> None:
         StagedPipeline({"ToyAppend": [Append("a")]}, name="mine")
 
 
+def test_stages_have_different_names() -> None:
+    with pytest.raises(ValueError, match="stage 'Fold' of pipeline 'mine' has the name of stage"):
+        StagedPipeline({"fold": [], "Fold": []}, name="mine")
+
+
 @table_test("given", ["cse", [Append]])
 def test_a_stage_is_a_list_of_passes(given: object) -> None:
     with pytest.raises(TypeError, match=r"stage 's' is made of a list|is not a pass"):
