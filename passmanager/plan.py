@@ -8,10 +8,17 @@ from itertools import pairwise
 from json import dumps
 from typing import Literal, NamedTuple
 
+from xdsl.passes import ModulePass
+
+from .context import PassContext
 from .names import name_key
 from .output.html import to_html
 from .placement import placement_of
-from .requirements import AGAIN, Step
+from .requirements import RequirementScope, Step
+from .runner import info_of, is_own
+
+AGAIN = ", unless it is still valid"
+"""The end of the reason of a requirement that ran before in the plan."""
 
 
 class PlanEdge(NamedTuple):
@@ -126,3 +133,62 @@ def _preserved(step: Step) -> list[str]:
     """Return the names of the passes and analyses that a step preserves."""
     preserves: Sequence[str | type] = getattr(step.pass_, "preserves", ())
     return [item if isinstance(item, str) else item.__name__ for item in preserves]
+
+
+# The steps of a pipeline
+
+
+def plan_of(pipeline: ModulePass, ctx: PassContext) -> Plan:
+    """Return the plan of a pipeline under `ctx`.
+
+    Errors: PassDependencyError for requirements that are unknown, form a cycle, cannot be built or
+    invalidate each other; PassPlacementError.
+    """
+    scope = RequirementScope({})
+    scope.enter(pipeline, ctx)
+    return Plan(tuple(_inside(pipeline, ctx, scope, 0, set())))
+
+
+def _inside(
+    pass_: ModulePass, ctx: PassContext, scope: RequirementScope, depth: int, seen: set[str]
+) -> Iterator[Step]:
+    """Yield the steps inside of a composite; of one that repeats, those of one iteration."""
+    if not is_own(pass_):
+        return
+    if steps_under := getattr(pass_, "steps_under", None):
+        yield from _planned(steps_under(ctx), ctx, scope, depth, seen)
+    elif repetition := getattr(pass_, "repetition", ""):
+        (inner,) = pass_.children
+        info = info_of(inner)
+        if ctx.is_disabled(info):
+            yield Step(inner, info, "skip", "disabled", depth=depth)
+            return
+        yield Step(inner, info, "run", repetition, depth=depth)
+        yield from _inside(inner, ctx, scope, depth + 1, seen)
+
+
+def _planned(
+    steps: Sequence[Step], ctx: PassContext, scope: RequirementScope, depth: int, seen: set[str]
+) -> Iterator[Step]:
+    """Yield the steps with their requirements, and after a nested pipeline its own. A requirement
+    is assumed valid for one child only, as that may change the module.
+    """
+    assumed: set[str] = set()
+    for step in steps:
+        info = step.info
+        if (reason := ctx.skip_reason(info)) is not None:
+            why = f"{reason}; {step.reason}" if step.reason else reason
+            yield step._replace(action="skip", depth=depth, reason=why)
+            continue
+        needed = scope.ensure(info, lambda name: name_key(name) in assumed) if info.required else ()
+        for requirement in needed:
+            again = requirement.info.key in seen
+            reason = f"{requirement.reason}{AGAIN}" if again else requirement.reason
+            yield requirement._replace(depth=depth, reason=reason)
+            assumed.add(requirement.info.key)
+            seen.add(requirement.info.key)
+            yield from _inside(requirement.pass_, ctx, scope, depth + 1, seen)
+        assumed.clear()
+        yield step._replace(depth=depth)
+        seen.add(info.key)
+        yield from _inside(step.pass_, ctx, scope, depth + 1, seen)

@@ -48,10 +48,6 @@ class Step(NamedTuple):
         return action, "  " * self.depth + name, str(self.info.opt_level), self.reason
 
 
-AGAIN = ", unless it is still valid"
-"""The end of the reason of a requirement that ran before in the plan."""
-
-
 class RequirementScope:
     """The passes in which requirements are looked up: first the pipeline, then the registry."""
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from .base import Pass
 from .context import PassContext
-from .names import name_key
 from .options import options_text
 from .registry import PassInfo, check_level, check_name, check_names, check_passes
-from .requirements import AGAIN, RequirementScope, Step, enter_scope, run_required, run_requirements
+from .requirements import RequirementScope, Step, enter_scope, run_required, run_requirements
 from .run import Run
 from .runner import info_of, is_own, nested_passes, run_pass
 
@@ -175,62 +174,13 @@ class Sequential(Pass):
         """Return the steps under `ctx`, by default the current context, with the reasons of skipped
         ones; nothing is run.
         """
-        from .plan import Plan
+        from .plan import plan_of
 
-        ctx = ctx or PassContext.current()
-        scope = RequirementScope({})
-        scope.enter(self, ctx)
-        return Plan(tuple(self._planned(ctx, scope, 0, set())))
+        return plan_of(self, ctx or PassContext.current())
 
-    def _planned(
-        self, ctx: PassContext, scope: RequirementScope, depth: int, seen: set[str]
-    ) -> Iterator[Step]:
-        """Yield the steps, and after a nested pipeline its own. A requirement is assumed valid for
-        one child only, as that may change the module.
-        """
-        assumed: set[str] = set()
-        for step in self._steps(ctx, scope, lambda name: name_key(name) in assumed):
-            again = step.action == "ensure" and step.info.key in seen
-            reason = f"{step.reason}{AGAIN}" if again else step.reason
-            yield step._replace(depth=depth, reason=reason)
-            if step.action == "ensure":
-                assumed.add(step.info.key)
-            else:
-                assumed.clear()
-            if step.action != "skip":
-                seen.add(step.info.key)
-                yield from self._inside(step.pass_, ctx, scope, depth + 1, seen)
-
-    @staticmethod
-    def _inside(
-        pass_: ModulePass, ctx: PassContext, scope: RequirementScope, depth: int, seen: set[str]
-    ) -> Iterator[Step]:
-        """Yield the steps inside of a composite; of one that repeats, those of one iteration."""
-        if isinstance(pass_, Sequential):
-            yield from pass_._planned(ctx, scope, depth, seen)
-        elif isinstance(pass_, Fixpoint | Repeat):
-            is_fixpoint = isinstance(pass_, Fixpoint)
-            reason = "until nothing changes" if is_fixpoint else f"{pass_.options.n} times"
-            inner, info = pass_.pass_, info_of(pass_.pass_)
-            if ctx.is_disabled(info):
-                yield Step(inner, info, "skip", "disabled", depth=depth)
-                return
-            yield Step(inner, info, "run", reason, depth=depth)
-            yield from Sequential._inside(inner, ctx, scope, depth + 1, seen)
-
-    def _steps(
-        self, ctx: PassContext, scope: RequirementScope, is_valid: Callable[[str], bool]
-    ) -> Iterator[Step]:
-        """Yield the steps, with requirements; `is_valid` is asked between them."""
-        for step in self._own_steps:
-            info = step.info
-            if (reason := ctx.skip_reason(info)) is not None:
-                why = f"{reason}; {step.reason}" if step.reason else reason
-                yield step._replace(action="skip", reason=why)
-                continue
-            if info.required:
-                yield from scope.ensure(info, is_valid)
-            yield step
+    def steps_under(self, ctx: PassContext) -> tuple[Step, ...]:
+        """Return the steps of the passes under `ctx`, without requirements."""
+        return self._own_steps
 
 
 @dataclass(frozen=True)
@@ -252,7 +202,7 @@ _Options = TypeVar("_Options", FixpointOptions, RepeatOptions)
 
 class _Repetition(Pass, Generic[_Options]):
     """A composite that runs one pass several times, each time after what it requires; the base of
-    Fixpoint and Repeat."""
+    Fixpoint and Repeat. `repetition` says how often, for plans."""
 
     def __init__(self, pass_: ModulePass | Iterable[ModulePass], options: _Options) -> None:
         self.pass_ = _single(pass_)
@@ -293,6 +243,7 @@ class Fixpoint(_Repetition[FixpointOptions]):
     """
 
     name = "fixpoint"
+    repetition: ClassVar[str] = "until nothing changes"
 
     def __init__(self, pass_: ModulePass | Iterable[ModulePass], max_iterations: int = 10) -> None:
         super().__init__(pass_, FixpointOptions(max_iterations))
@@ -327,6 +278,10 @@ class Repeat(_Repetition[RepeatOptions]):
         super().__init__(pass_, RepeatOptions(n))
         if n < 1:
             raise ValueError(f"n is 1 or more, not {n}")
+
+    @property
+    def repetition(self) -> str:
+        return f"{self.options.n} times"
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         n = self.options.n

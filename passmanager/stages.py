@@ -5,7 +5,7 @@ A stage is an extension point: a pass may stand in it, before it or after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import ModuleOp
@@ -17,7 +17,7 @@ from .names import name_key
 from .pipeline import parse_pipeline
 from .placement import Place, order_passes
 from .registry import check_passes, installed
-from .requirements import RequirementScope, Step
+from .requirements import Step
 from .run import Run
 from .runner import info_of
 from .sequential import Sequential
@@ -130,10 +130,8 @@ class StagedPipeline(Sequential):
                 run.diagnostics.warning(None, warning)
         super(StagedPipeline, pipeline).transform(module, ctx)
 
-    def _planned(
-        self, ctx: PassContext, scope: RequirementScope, depth: int, seen: set[str]
-    ) -> Iterator[Step]:
-        yield from super(StagedPipeline, self.under(ctx))._planned(ctx, scope, depth, seen)
+    def steps_under(self, ctx: PassContext) -> tuple[Step, ...]:
+        return super(StagedPipeline, self.under(ctx)).steps_under(ctx)
 
 
 class NamedPipeline(StagedPipeline):
