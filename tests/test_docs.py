@@ -10,6 +10,7 @@ from typing import get_args
 import pytest
 from support.models.from_text import model_of
 from support.pages import Runner, blocks, matches
+from support.passes.toy import register_in_test
 from support.suites.inprocess import capture, passline_bisect, passline_opt, passline_reduce
 from support.tables import table_test
 from table.report import DATA, measured_in, with_versions
@@ -31,7 +32,8 @@ def name(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if "```" in p.read_text()], ids=name)
-def test_code_blocks_run(page: Path, tmp_path: Path) -> None:
+def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    register_in_test(monkeypatch)  # a pass with a place would take part in all later tests
     example = (ROOT / "examples" / "sequential.mlir").read_text()
     (tmp_path / "x.mlir").write_text(example)
     model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }")
