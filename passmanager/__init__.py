@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from .base import FunctionPass as FunctionPass
     from .base import ModulePass as ModulePass
     from .base import Pass as Pass
+    from .conditions import Condition as Condition
+    from .conditions import Violation as Violation
+    from .conditions import condition as condition
+    from .conditions import no_op_of as no_op_of
+    from .conditions import only_dialects as only_dialects
+    from .conditions import static_shapes as static_shapes
     from .config import register_config_option as register_config_option
     from .context import PassContext as PassContext
     from .decorators import function_pass as function_pass
@@ -27,6 +33,7 @@ if TYPE_CHECKING:
     from .diagnostics import DiagnosticError as DiagnosticError
     from .diagnostics import Severity as Severity
     from .errors import ChangedResultError as ChangedResultError
+    from .errors import ConditionError as ConditionError
     from .errors import ConfigError as ConfigError
     from .errors import InvalidIRError as InvalidIRError
     from .errors import NotInstalledError as NotInstalledError

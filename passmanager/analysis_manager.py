@@ -97,7 +97,7 @@ class AnalysisManager:
         """Iterate over the keys of all cached analyses: pairs of an analysis class and an op."""
         return iter(tuple(self._entries))
 
-    def invalidate(self, changes: Changes, preserved: Collection[type]) -> None:
+    def invalidate(self, changes: Changes, preserved: Collection[object]) -> None:
         """Drop the analyses that the changes of a pass made invalid, except those of the
         `preserved` classes, and all computed from dropped ones.
         """

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
@@ -22,6 +23,9 @@ from .registry import PassInfo
 from .run import Run
 from .runner import info_of, is_own, nested_passes
 from .sequential import Fixpoint, Repeat, Sequential
+
+if TYPE_CHECKING:
+    from .conditions import Condition
 
 ANY = "any"
 """MLIR's name for an anchor that may be any op that is isolated from above."""
@@ -123,9 +127,19 @@ class Anchored(Pass):
         self.anchors = tuple(anchors)
 
     @property
-    def preserves(self) -> Sequence[str | type]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def preserves(self) -> Sequence[str | type | Condition]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The passes and analyses whose results the nested pass preserves."""
         return self.pass_.preserves if is_own(self.pass_) else ()
+
+    @property
+    def requires(self) -> Sequence[Condition]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The conditions that the nested pass requires, of the ops that it visits."""
+        return getattr(self.pass_, "requires", ())
+
+    @property
+    def ensures(self) -> Sequence[Condition]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The conditions that the nested pass ensures."""
+        return getattr(self.pass_, "ensures", ())
 
     @property
     def acts_on(self) -> Sequence[type]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -162,6 +176,9 @@ class Anchored(Pass):
                 _transform(pass_, single, ctx)
                 _check_contract(self.info.name, self.anchors[-1], op, symbol, single.body.block)
         frame.function = run.part = None
+
+    def visited(self, module: ModuleOp) -> Iterable[Operation]:
+        return self._anchored(module)
 
     def _anchored(self, module: ModuleOp) -> list[Operation]:
         """Return the ops to visit."""

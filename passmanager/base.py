@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from functools import cache, cached_property
 from inspect import Parameter, Signature, get_annotations, isabstract
 from os import PathLike
@@ -28,7 +28,8 @@ from .run import PassFrame, Run
 from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass
 
 _METADATA = (
-    *("name", "opt_level", "required", "preserves", "after", "before", "stage"),
+    *("name", "opt_level", "required", "preserves", "requires", "ensures"),
+    *("after", "before", "stage"),
     *("nestable", "rounds", "changes_interface", "acts_on"),
 )
 
@@ -51,11 +52,23 @@ def check_metadata(cls: type[Pass]) -> None:
     check_name(cls.name)
     check_spelling(cls.name)
     check_level(cls.opt_level)
+    if cls.requires or cls.ensures:
+        _check_conditions(cls)
     for attribute in ("required", "after", "before"):
-        check_names(f"{cls.__name__}.{attribute}", getattr(cls, attribute))
+        try:
+            check_names(f"{cls.__name__}.{attribute}", getattr(cls, attribute))
+        except TypeError:
+            _check_conditions(cls)  # a better message, if `required` holds a condition
+            raise
     if not isinstance(cls.stage, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"{cls.__name__}.stage is the name of a stage, not {cls.stage!r}")
     _check_attributes(cls, fields)
+
+
+def _check_conditions(cls: type[Pass]) -> None:
+    from .conditions import check_conditions  # which few passes need
+
+    check_conditions(cls)
 
 
 @cache
@@ -73,7 +86,7 @@ def check_options(cls: type[Pass]) -> None:
 
 
 def _check_attributes(cls: type[Pass], fields: Set[str]) -> None:
-    """Raise TypeError if a class attribute almost has the name of metadata, as `requires`: nobody
+    """Raise TypeError if a class attribute almost has the name of metadata, as `require`: nobody
     would read it. Options, methods and attributes of a base class are left alone.
     """
     for name, value in cast(Mapping[str, object], vars(cls)).items():
@@ -98,12 +111,13 @@ class Pass(AbstractPass):
     """A transformation of a module, with a name, a level, requirements and options.
 
     `name` (by default that of the class in kebab-case), `opt_level`, `required` (names of passes),
-    `preserves` (names of passes and analysis classes that stay valid when this pass changes
-    something), `after`, `before` and `stage` (where it belongs in a pipeline that it is added to:
-    names of passes and stages), `rounds` (whether it may change the rounding of floats, as by
-    reassociation, or the `Rounding` that says how), `changes_interface` (whether it may remove,
-    rename or hide public functions, or change their parameters) and `acts_on` (classes of ops
-    without which it does nothing) are plain class attributes. Options are the annotated fields of a
+    `preserves` (names of passes, analysis classes and conditions that stay valid when this pass
+    changes something), `requires` and `ensures` (conditions on the IR before and after it),
+    `after`, `before` and `stage` (where it belongs in a pipeline that it is added to: names of
+    passes and stages), `rounds` (whether it may change the rounding of floats, as by reassociation,
+    or the `Rounding` that says how), `changes_interface` (whether it may remove, rename or hide
+    public functions, or change their parameters) and `acts_on` (classes of ops without which it
+    does nothing) are plain class attributes. Options are the annotated fields of a
     `@dataclass(frozen=True)` subclass. Calling a pass transforms a copy; `apply` works in place,
     and makes every pass usable as one of xDSL's. Derive from ModulePass or FunctionPass.
     """
@@ -254,6 +268,9 @@ class FunctionPass(Pass, Generic[AnchorT]):
             self._check_function(func, name, block)
         frame.function = None
         self._check_symbols(symbols, _symbols(block))
+
+    def visited(self, module: ModuleOp) -> Iterable[Operation]:
+        return [op for op in module.ops if self.visits(op)]
 
     def visits(self, op: Operation) -> bool:
         """Return whether this pass visits `op`: a function of its anchor that has a body and is not

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from copy import copy
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self, TypeAlias, get_args
 
 from xdsl.context import Context
 from xdsl.passes import ModulePass
@@ -16,13 +16,17 @@ from .actions import PassActions, RemarkFilter
 from .analysis_manager import AnalysisManager
 from .config import Config, ConfigValue, config_types
 from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
+from .errors import ConfigError
 from .instrument import AnyInstrument, PassInstrument, PassInstrumentor, check_instruments
 from .limits import DEFAULT_MAX_ELEMENTS, MAX_ELEMENTS
-from .names import name_key
+from .names import did_you_mean, name_key
 from .output.html import to_html
 from .registry import PassInfo, check_context_level, check_names, check_passes
 from .run import Run
 from .scopes import Scope
+
+ConditionMode: TypeAlias = Literal["never", "changed", "always"]
+"""When conditions are checked; `changed`: where the module changed since the last check."""
 
 
 class PassContext:
@@ -42,6 +46,8 @@ class PassContext:
     - `extensions`: whether passes of other projects take part in staged pipelines, where they say
       that they belong: True, False, or the names of these projects.
     - `extra_passes`: passes that take part in them beside these.
+    - `check_conditions`: check what each pass `requires` before, and what it `ensures` after it:
+      `always`, or where the module `changed` since the condition was found to hold.
     - `renderer`: shows the diagnostics of a pass.
     - `remark_filter`: a regular expression for the passes whose remarks are wanted, or a dict with
       one for each kind (`passed`, `missed`, `failed`, `analysis`, `all`).
@@ -66,6 +72,7 @@ class PassContext:
         rollback: bool = False,
         extensions: bool | Iterable[str] = True,
         extra_passes: Iterable[ModulePass] = (),
+        check_conditions: ConditionMode = "never",
         renderer: Renderer = print_diagnostics,
         remark_filter: str | Mapping[str, str] | None = None,
     ) -> None:
@@ -85,6 +92,7 @@ class PassContext:
         is_switch = isinstance(extensions, bool)
         self.extensions = extensions if is_switch else check_names("extensions", extensions)
         self.extra_passes = check_passes(extra_passes, "extra_passes is") if extra_passes else ()
+        self.check_conditions = check_conditions
         self.renderer = renderer
         self.remark_filter = RemarkFilter(remark_filter)
         self.names_checked = not (self.required_pass or self.disabled_pass)
@@ -105,10 +113,27 @@ class PassContext:
         return to_html(self)
 
     @property
+    def check_conditions(self) -> ConditionMode:
+        """When the conditions of passes are checked."""
+        return self._check_conditions
+
+    @check_conditions.setter
+    def check_conditions(self, mode: ConditionMode) -> None:
+        if mode not in (modes := get_args(ConditionMode)):
+            hint = did_you_mean(str(mode), modes)
+            raise ConfigError(
+                f"check_conditions is {', '.join(modes[:2])} or {modes[2]}, not {mode!r}{hint}"
+            )
+        self._check_conditions: ConditionMode = mode
+        # Asked before each pass: a comparison of strings would cost more.
+        self.checks_conditions = mode != "never"
+
+    @property
     def is_observed(self) -> bool:
         """Whether passes are observed: by instruments, by a filter of remarks, or by a check of
-        what they preserve."""
-        return bool(self.instruments or self.remark_filter or self.verify_preserves)
+        what they preserve or of their conditions."""
+        checked = self.verify_preserves or self.checks_conditions
+        return bool(self.instruments or self.remark_filter or checked)
 
     @classmethod
     def create(cls) -> Self:

@@ -158,6 +158,7 @@ def html_of_context(context: PassContext) -> str:
         ("verify_dominance", str(context.verify_dominance)),
         ("verify_preserves", str(context.verify_preserves)),
         ("rollback", str(context.rollback)),
+        ("check_conditions", context.check_conditions),
     ]
     return block(element("p", element("b", type(context).__name__)), table(("", ""), rows))
 

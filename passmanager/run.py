@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -26,6 +27,9 @@ from .ir.walk import ancestors, symbol_of, walk
 from .limits import deep_recursion
 from .names import name_key
 from .registry import PassInfo, make_ir_context
+
+if TYPE_CHECKING:
+    from .conditions import Condition
 
 
 class Run:
@@ -64,6 +68,8 @@ class Run:
         """The pattern that inserted or erased each op, None if no instrument asks for it."""
         self.merged: dict[Operation, Operation] = {}
         """The equal op that remained for each op that was erased, if `patterns` are asked for."""
+        self.last_changed: dict[Operation, str] = {}
+        """The pass that changed, made or moved each op last, while conditions are checked."""
         self._ir_context = ir_context
         self.watching = False
         """Whether changes are tracked, which costs a snapshot for each pass."""
@@ -97,7 +103,7 @@ class Run:
         invalidated = self.valid - {name_key(name) for name in kept if isinstance(name, str)}
         self.valid -= invalidated
         self.invalidated_by.update(dict.fromkeys(invalidated, frame.info.name))
-        self.analyses.invalidate(changes, {cls for cls in kept if isinstance(cls, type)})
+        self.analyses.invalidate(changes, {each for each in kept if not isinstance(each, str)})
 
     def forget(self, error: BaseException) -> None:
         """Drop all that is known of the module, in which a pass failed with `error`."""
@@ -227,6 +233,8 @@ class PassFrame:
 
     verify_each = verify_preserves = verify_dominance = False
     """Whether the context of the pass asks for the verification of its changes."""
+    checks_conditions = False
+    """Whether the context of the pass asks for checks of its conditions."""
     backup: ModuleOp | None = None
     """A copy of the module before the pass, if the context asks for a rollback."""
     function: Operation | None = None
@@ -244,10 +252,10 @@ class PassFrame:
         self.pass_ = pass_
 
     @cached_property
-    def preserves(self) -> Collection[str | type]:
+    def preserves(self) -> Collection[str | type | Condition]:
         """What the pass claims to preserve with its own changes, not with those of passes that it
         runs."""
-        preserves: Collection[str | type] = getattr(self.pass_, "preserves", ())
+        preserves: Collection[str | type | Condition] = getattr(self.pass_, "preserves", ())
         return preserves
 
     @property

@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from time import perf_counter
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, cast
 
 from typing_extensions import TypeIs
 from xdsl import passes as xdsl_passes
@@ -32,17 +32,27 @@ from .options import pass_text
 from .registry import PassInfo, installed
 from .run import PassFrame, Run
 
+if TYPE_CHECKING:
+    from .conditions import Condition
+
 
 class AbstractPass(xdsl_passes.ModulePass):
     """The part of a Passline pass that the runner uses; derive from ModulePass or FunctionPass."""
 
     opt_level: ClassVar[int] = 0
     required: ClassVar[Sequence[str]] = ()
-    preserves: ClassVar[Sequence[str | type]] = ()
     after: ClassVar[Sequence[str]] = ()
     before: ClassVar[Sequence[str]] = ()
     stage: ClassVar[str] = ""
     """Where the pass belongs in a pipeline that does not name it (`placement.py`)."""
+    if TYPE_CHECKING:
+        preserves: ClassVar[Sequence[str | type | Condition]]
+        requires: ClassVar[Sequence[Condition]]
+        """The conditions on the IR that hold before the pass."""
+        ensures: ClassVar[Sequence[Condition]]
+        """The conditions on the IR that hold after the pass."""
+    else:  # the reflection on options evaluates annotations: it would import conditions
+        preserves = requires = ensures = ()
     nestable: ClassVar[bool] = False
     rounds: ClassVar[bool | Rounding] = False
     changes_interface: ClassVar[bool] = False
@@ -80,6 +90,10 @@ class AbstractPass(xdsl_passes.ModulePass):
         It is called before the clock of the pass starts, so that the time is not taken for that of
         the pass.
         """
+
+    def visited(self, module: ModuleOp) -> Iterable[Operation]:
+        """Return the ops that the pass may change, on each of which its conditions are checked."""
+        return module.ops
 
     @abstractmethod
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
@@ -176,7 +190,7 @@ def run_pass(
             instrumentor.before_pass(module, info)
         try:
             if not idle:
-                if ctx.verify_each or ctx.verify_preserves or ctx.rollback:
+                if ctx.verify_each or ctx.verify_preserves or ctx.rollback or ctx.checks_conditions:
                     _guard(frame, run, ctx)
                 # Not `is_own`: the call is a tenth of the cost of a pass that does nothing. Not
                 # `apply`: it calls `run_pass`.
@@ -191,6 +205,8 @@ def run_pass(
             if run.watching:
                 if not (idle or info.composite):
                     _process_changes(frame, run)
+                if frame.checks_conditions:
+                    _check_conditions("ensures", frame, run, ctx)
                 run.mark_valid(info)
         except BaseException as error:
             _restore(frame, run, error)
@@ -234,9 +250,13 @@ def _prepare(pass_: AbstractPass, frame: PassFrame, run: Run) -> bool:
 
 
 def _guard(frame: PassFrame, run: Run, ctx: PassContext) -> None:
-    """Prepare what the context asks for: verification and rollback. The children of a composite
-    are verified and rolled back one by one.
+    """Prepare what the context asks for: conditions, verification and rollback. The children of a
+    composite are verified and rolled back one by one.
     """
+    if ctx.checks_conditions:
+        frame.checks_conditions = True
+        run.watch()
+        _check_conditions("requires", frame, run, ctx)
     if frame.info.composite:
         return
     if ctx.verify_each or ctx.verify_preserves:
@@ -245,6 +265,16 @@ def _guard(frame: PassFrame, run: Run, ctx: PassContext) -> None:
         run.watch()
     if ctx.rollback:
         frame.backup = clone(run.module)
+
+
+def _check_conditions(
+    attribute: Literal["requires", "ensures"], frame: PassFrame, run: Run, ctx: PassContext
+) -> None:
+    """Raise ConditionError if a condition that the pass requires or ensures does not hold."""
+    if getattr(frame.pass_, attribute, ()):
+        from .condition_checks import check_conditions
+
+        check_conditions(attribute, frame, run, ctx)
 
 
 def _restore(frame: PassFrame, run: Run, error: BaseException) -> None:
@@ -274,7 +304,7 @@ def _process_changes(frame: PassFrame, run: Run) -> None:
     `preserves` of its own. A composite has none: its children are processed one by one.
     """
     began = perf_counter()
-    changes = run.changes(details=frame.verify_each)
+    changes = run.changes(details=frame.verify_each or frame.checks_conditions)
     try:
         try:
             if changes and frame.verify_each:
@@ -291,6 +321,8 @@ def _process_changes(frame: PassFrame, run: Run) -> None:
         raise
     if changes:
         run.invalidate(frame, changes)
+        if frame.checks_conditions:
+            run.last_changed |= dict.fromkeys(changes.ops, frame.info.name)
 
 
 def _warn_about_names(ctx: PassContext, pass_: xdsl_passes.ModulePass, run: Run) -> None:
@@ -313,7 +345,7 @@ def _warn_about_names(ctx: PassContext, pass_: xdsl_passes.ModulePass, run: Run)
 
 
 def _check_preserved(
-    info: PassInfo, preserves: Iterable[str | type], changes: Changes, run: Run
+    info: PassInfo, preserves: Iterable[str | type | Condition], changes: Changes, run: Run
 ) -> None:
     """Raise PassContractError if a pass, which changed the module, did not preserve an item of
     `preserves`.
@@ -323,8 +355,8 @@ def _check_preserved(
     equality.
     """
     for claim in preserves:
-        if isinstance(claim, type):
-            _check_preserved_analysis(claim, info, changes, run)
+        if not isinstance(claim, str):  # a condition is an analysis, too
+            _check_preserved_analysis(cast("type[object]", claim), info, changes, run)
         elif run.is_valid(claim) and (pass_ := run.passes.get(name_key(claim))) is not None:
             _check_preserved_pass(pass_, info, run)
 

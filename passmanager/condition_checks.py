@@ -1,0 +1,140 @@
+"""The checks of what a pass requires and ensures, and the errors about what does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, cast
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from .conditions import Condition, Violation, conditions_of
+from .context import PassContext
+from .errors import ConditionError
+from .ir.location import place_of
+from .ir.walk import ancestors, name_of, symbol_of
+from .names import name_key
+from .registry import installed
+from .run import PassFrame, Run
+
+Attribute = Literal["requires", "ensures"]
+
+
+def check_conditions(attribute: Attribute, frame: PassFrame, run: Run, ctx: PassContext) -> None:
+    """Check the conditions that the pass of `frame` requires or ensures, where it visits ops.
+
+    A pass of which an instrument blocks single steps, as a debug counter, ensures nothing.
+    Errors: ConditionError for the first that does not hold, or that cannot be checked.
+    """
+    if attribute == "ensures" and ctx.instrumentor.deciders:
+        return
+    assert frame.pass_ is not None
+    for condition in conditions_of(frame.pass_, attribute):
+        for op in _checked_ops(condition, frame.pass_, run.module):
+            try:
+                violations = _violations(condition, op, run, ctx)
+            except ConditionError as error:
+                error.add_note(f"in condition '{condition}', which the pass {attribute}")
+                raise
+            if violations:
+                raise _error(attribute, condition, violations, frame, run)
+
+
+def _checked_ops(condition: Condition, pass_: ModulePass, module: ModuleOp) -> Iterable[Operation]:
+    if condition.whole_module:
+        return (module,)
+    visited = getattr(pass_, "visited", None)  # a pass of another project has none
+    return [*module.ops] if visited is None else [*visited(module)]
+
+
+def _violations(
+    condition: Condition, op: Operation, run: Run, ctx: PassContext
+) -> tuple[Violation, ...]:
+    if ctx.check_conditions == "always":
+        return condition(op)
+    # An analysis is called with an op, and has a name: the manager and the instruments need no
+    # more.
+    return run.analyses.get(cast("type[tuple[Violation, ...]]", condition), op)
+
+
+# Errors
+
+
+def _error(
+    attribute: Attribute,
+    condition: Condition,
+    violations: tuple[Violation, ...],
+    frame: PassFrame,
+    run: Run,
+) -> ConditionError:
+    op, how = violations[0]
+    how = how or "breaks it"
+    more = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
+    what = f"{attribute} '{condition}': {condition.statement}"
+    message = f"pass '{frame.info.name}' {what}; {_subject(op)} {how}{more}"
+    if attribute == "requires":
+        advice = _advice(condition, frame, run)
+    else:
+        advice = "the pass broke its promise: the error is in it, or in what it ensures"
+    return ConditionError(message, op, place_of(op), _blame(op, run), advice)
+
+
+def _subject(op: Operation) -> str:
+    return f"@{symbol}" if (symbol := symbol_of(op)) else f"'{name_of(op)}'"
+
+
+def _blame(op: Operation, run: Run) -> str:
+    """Return which pass changed `op`, or the nearest op around it that one changed, last."""
+    around = next((each for each in ancestors(op) if each in run.last_changed), None)
+    if around is None or isinstance(around, ModuleOp):
+        return "no pass has changed it"
+    pattern = (run.patterns or {}).get(around, "")
+    subject = "it" if around is op else _subject(around)
+    by = f"'{run.last_changed[around]}'" + (f" (pattern {pattern})" if pattern else "")
+    return f"{subject} was last changed by {by}"
+
+
+def _advice(condition: Condition, frame: PassFrame, run: Run) -> str:
+    """Return which pass establishes a condition: one of the pipeline, or else registered ones."""
+    outermost = run.frames[0].pass_
+    pipeline = [] if outermost is None else [*_nested(outermost)]
+    names = [name_key(pass_.name) for pass_ in pipeline]
+    here = names.index(frame.info.key) if frame.info.key in names else len(names)
+    found = [at for at, pass_ in enumerate(pipeline) if at != here and _ensures(pass_, condition)]
+    if found:
+        name = pipeline[found[0]].name
+        return f"move {name} before it" if found[0] > here else f"run {name} again before it"
+    others = [name for name in _registered(condition) if name_key(name) != frame.info.key]
+    return f"run {' or '.join(others)} first" if others else ""
+
+
+def _nested(pass_: ModulePass) -> Iterator[ModulePass]:
+    """Yield the leaves of a pipeline in order."""
+    children: tuple[ModulePass, ...] = getattr(pass_, "children", ())
+    if not children:
+        yield pass_
+    for child in children:
+        yield from _nested(child)
+
+
+def _registered(condition: Condition) -> Iterator[str]:
+    """Yield the names of the registered passes after which a condition holds."""
+    for name, factory in sorted(installed().passes.items()):
+        if factory.__module__.partition(".")[0] == "xdsl":
+            continue  # xDSL's passes ensure nothing, and take a second to import
+        try:
+            cls = factory()
+        except Exception:  # what a pass imports may not be installed
+            continue
+        if _ensures(cls, condition):
+            yield name
+
+
+def _ensures(pass_: object, condition: Condition) -> bool:
+    """Return whether a pass, or the class of one, ensures a condition whatever its options."""
+    ensured: object = getattr(pass_, "ensures", ())
+    if not isinstance(ensured, Iterable):
+        return False  # a property of a class
+    given = cast(Iterable[object], ensured)
+    return any(isinstance(each, Condition) and condition.follows_from(each) for each in given)
