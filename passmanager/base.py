@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import cache, cached_property
 from inspect import Parameter, Signature, get_annotations, isabstract
 from os import PathLike
@@ -269,7 +269,7 @@ class FunctionPass(Pass, Generic[AnchorT]):
         frame.function = None
         self._check_symbols(symbols, _symbols(block))
 
-    def visited(self, module: ModuleOp) -> Iterable[Operation]:
+    def visited(self, module: ModuleOp) -> Sequence[Operation]:
         return [op for op in module.ops if self.visits(op)]
 
     def visits(self, op: Operation) -> bool:

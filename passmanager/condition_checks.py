@@ -69,10 +69,10 @@ def _error(
     run: Run,
 ) -> ConditionError:
     op, how = violations[0]
-    how = how or "breaks it"
+    breaks = f", but {_subject(op)} {how}" if how else f", which {_subject(op)} breaks"
     more = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
-    what = f"{attribute} '{condition}': {condition.statement}"
-    message = f"pass '{frame.info.name}' {what}; {_subject(op)} {how}{more}"
+    what = f"{attribute} '{condition}' ({condition.statement})"
+    message = f"pass '{frame.info.name}' {what}{breaks}{more}"
     if attribute == "requires":
         advice = _advice(condition, frame, run)
     else:

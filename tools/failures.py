@@ -17,7 +17,7 @@ from ..passmanager.diagnostics import (
     print_diagnostics,
     print_message,
 )
-from ..passmanager.errors import InvalidIRError, NotInstalledError, PasslineError
+from ..passmanager.errors import ConditionError, InvalidIRError, NotInstalledError, PasslineError
 from ..passmanager.fast.acceleration import is_turned_off
 from ..passmanager.fast.parts import NO_ACCELERATION, OFF
 from ..passmanager.ir.location import location_of, span_location
@@ -84,6 +84,11 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
             return [_of_parser(each) for each in parse_errors(error)]
         case InvalidIRError():
             return [Diagnostic(Severity.ERROR, str(error), location_of(error.op))]
+        case ConditionError() if error.op is not None:
+            broken = Diagnostic(Severity.ERROR, error.message, location_of(error.op))
+            if error.blame:
+                broken.note(None, error.blame)
+            return [broken.help(error.advice) if error.advice else broken]
         case LoadedFileError():
             return [Diagnostic(Severity.ERROR, str(error), error.place)]
         case KeyboardInterrupt():

@@ -157,6 +157,8 @@ def help_pass(name: str, passes: Passes) -> Iterator[str]:
             from ..passmanager.placement import placement_of
 
             yield f"  placed: {placement_of(cls)}"
+        yield from _conditions(cls, "requires")
+        yield from _conditions(cls, "ensures")
         if (rounding := Rounding.of(cls.rounds)) is not None:
             yield f"  rounds: {rounding.text}"
         if cls.changes_interface:
@@ -164,6 +166,22 @@ def help_pass(name: str, passes: Passes) -> Iterator[str]:
     yield f"  runs on: {anchor_of(cls)}"
     yield f"  defined in: {cls.__module__}.{cls.__name__}"
     yield from _help_options(found, cls)
+
+
+def _conditions(cls: type[Pass], attribute: str) -> Iterator[str]:
+    """Yield a line for each condition that passes of a class require or ensure, with the default
+    options if it depends on them."""
+    owner: object = cls
+    if hasattr(type(getattr(cls, attribute)), "__get__"):
+        try:
+            owner = cls()
+        except TypeError:  # an option without a default
+            return
+    if getattr(owner, attribute):
+        from ..passmanager.conditions import conditions_of
+
+        for condition in conditions_of(owner, attribute):
+            yield f"  {attribute} that {condition.statement} ({condition})"
 
 
 def _help_options(name: str, cls: type[ModulePass]) -> Iterator[str]:

@@ -284,6 +284,7 @@ class PasslineOptMain(XDSLHooks):
             verify_dominance=self.args.verify_dominance,
             verify_preserves=self.args.verify_preserves,
             extensions=self.takes_plugins,
+            check_conditions=self.args.check_conditions or "never",
             renderer=self.render,
             remark_filter=self.remark_filter(),
         )

@@ -13,7 +13,7 @@ from ...dialects.target import Target
 from ...dialects.tir.ops import PrimFuncOp
 from ...passes import LOWER_TO_MLIR, LOWER_TO_TIR
 from ...passes.generic.remove_unused import RemoveUnusedFunctions
-from ...passes.relax.plan_memory.plan_memory import is_on_tensors
+from ...passes.relax.tensor_conditions import is_on_tensors
 from ...passes.tir.bind_target import BindTarget
 from ...passes.tir.lower_tir import LowerTIR
 from ...passmanager.base import FunctionPass

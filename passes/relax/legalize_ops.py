@@ -52,6 +52,7 @@ from ..generic.dead_code_elimination import remove_dead_operations
 from ..sizes import functions_with_unknown_sizes
 from .fuse_ops import fuse_operations, keeps_count
 from .outliner import Outliner, fusible_functions, is_scalar_constant
+from .tensor_conditions import legalized
 
 Sizes: TypeAlias = Mapping[Operation, Sequence[SSAValue]]
 """The unknown sizes of the results of calls, and all sizes of the results of views."""
@@ -244,23 +245,6 @@ def sizes_of_results(
     return sizes
 
 
-def missing_size(module: ModuleOp, function: FuncOp) -> str | None:
-    """Return why a size of a result of `function` is not known before one of its calls in `module`;
-    None if all are."""
-    copy = module.clone()  # computing sizes inserts operations
-    shapes = SymbolicShapes(copy, CallGraph(copy))
-    name = function.sym_name.data
-    for func in fusible_functions(copy):
-        scope = CallSizes(func, shapes, {name: function})
-        for op in [*walk(func)]:
-            if isinstance(op, CallOp) and op.callee.string_value() == name:
-                try:
-                    scope.of_results(op)
-                except NoKernel as error:
-                    return str(error)
-    return None
-
-
 def sizes_of_views(
     func: FuncOp, shapes: SymbolicShapes, cls: type[Operation]
 ) -> dict[Operation, list[SSAValue]]:
@@ -389,6 +373,7 @@ class LegalizeOps(ModulePass):
         )
     )
     required = ("infer-type",)
+    ensures = (legalized,)
 
     target: str = ""
     """The processor to schedule kernels for: x86-64, x86-64-v2, -v3, -v4, aarch64 or host, with

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...dialects.relax.interfaces import SimplifiesInference
@@ -18,6 +19,7 @@ from ...dialects.relax.reduction.normalization import (
     RMSNormOp,
 )
 from ...dialects.relax.types import is_ranked
+from ...passmanager.conditions import no_op_of
 from ...passmanager.fast.rewriting import actions_of
 from ...passmanager.ir.per_class import OpClasses, has_any
 from ...passmanager.names import Rounding
@@ -98,11 +100,15 @@ class SimplifyInference(PatternPass):
     required = ("infer-type",)
     preserves = ("infer-type",)
     acts_on = (SimplifiesInference, *_DECOMPOSED)
+    ensures = (no_op_of(*_DECOMPOSED),)
     remove_dead = True
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         if has_any(ops, *_DECOMPOSED):
             import_module("..decompositions", __package__)
+
+    def visited(self, module: ModuleOp) -> Sequence[Operation]:
+        return [op for op in super().visited(module) if "relax.primitive" not in op.attributes]
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (DecomposeForInference(),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -15,14 +15,22 @@ from xdsl.traits import is_side_effect_free
 from ...dialects.relax.graph import GraphOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
+from ...passmanager.conditions import condition
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.ir.ordering import dependence_order
-from ...passmanager.ir.walk import first_ops
+from ...passmanager.ir.walk import first_ops, walk
 from ..generic.call_graph import is_opaque
 
 BRANCHES = (IfOp, IndexSwitchOp)
 """The operations that run one of their regions, once."""
+
+
+@condition("a-normal-form", "no operation is in a dataflow graph, so that all are in order")
+def a_normal_form(func: Operation) -> Iterator[tuple[Operation, str]]:
+    """Yield the dataflow graphs in a function that passes look into."""
+    if not is_opaque(func):
+        yield from ((op, "is a graph") for op in walk(func) if isinstance(op, GraphOp))
 
 
 def inline_graphs(root: Operation, actions: Actions = SILENT) -> list[Operation]:
@@ -143,6 +151,7 @@ class ToANormalForm(FunctionPass):
     name = "to-a-normal-form"
     opt_level = 1
     preserves = ("infer-type",)
+    ensures = (a_normal_form,)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         if not is_opaque(func):

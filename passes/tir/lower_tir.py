@@ -43,12 +43,14 @@ from ...dialects.tir.ops import (
 )
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
+from ...passmanager.conditions import no_op_of
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.ir.types import convert_types
 from ...passmanager.ir.walk import ancestors, walk
 from ..generic.purity import Allocation
 from .byte_dot_products import lower_dp4a, repeat_for_lanes
+from .loop_conditions import on_a_processor
 
 # Placement of buffers on the stack or the heap, and removal of storage scopes.
 
@@ -202,25 +204,17 @@ def lower_functions(
 
 def can_lower(func: PrimFuncOp, actions: Actions) -> bool:
     """Report errors, and loops that become serial; return whether `func` can be lowered."""
-    errors = 0
     for op in walk(func):
-        match op:
-            case ForOp() if op.for_kind is ForKind.THREAD_BINDING:
-                assert op.thread_tag is not None
-                tag = op.thread_tag.data
-                message = f'is bound to "{tag}", but a CPU has no such threads'
-                actions.error(op, message).help("a parallel loop runs on any target")
-                errors += 1
-            # A remark, no error: the result is right, only slow.
-            case ForOp() if op.for_kind in (ForKind.UNROLLED, ForKind.VECTORIZED):
-                message = f"runs as a serial loop: no pass has {op.for_kind} it"
-                actions.missed(op, "Serial", message, kind=str(op.for_kind))
-            case memref.DeallocOp():
-                actions.error(op, "frees a buffer, which lives until the end of its block")
-                errors += 1
-            case _:
-                pass
-    return not errors
+        # A remark, no error: the result is right, only slow.
+        if isinstance(op, ForOp) and op.for_kind in (ForKind.UNROLLED, ForKind.VECTORIZED):
+            message = f"runs as a serial loop: no pass has {op.for_kind} it"
+            actions.missed(op, "Serial", message, kind=str(op.for_kind))
+    violations = on_a_processor(func)
+    for op, how in violations:
+        error = actions.error(op, how)
+        if isinstance(op, ForOp):
+            error.help("a parallel loop runs on any target")
+    return not violations
 
 
 # Loops
@@ -411,6 +405,8 @@ class LowerTIR(ModulePass):
     """
 
     name = "lower-tir"
+    requires = (on_a_processor,)
+    ensures = (no_op_of(PrimFuncOp),)
 
     stack_bytes: int = field(default=1 << 18, metadata={"minimum": 0})
     """The most bytes of the stack for the buffers of one function; others are on the heap."""

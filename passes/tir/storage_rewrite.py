@@ -24,12 +24,13 @@ from ...compiler.analysis.memory.storage_groups import (
     group_storage,
 )
 from ...compiler.analysis.memory.storage_plan import ALIGNMENT
-from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
+from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import erase, insert_before
 from ..generic.purity import Allocation, View
 from .base import PrimFuncPass
+from .loop_conditions import no_vectorized_loops
 
 
 def rewrite_storage(func: PrimFuncOp, *, reuse: bool = True, actions: Actions = SILENT) -> None:
@@ -41,10 +42,9 @@ def rewrite_storage(func: PrimFuncOp, *, reuse: bool = True, actions: Actions = 
     """
     numbers = number_ops(func)
     # The lanes of a loop are iterations that run at once: they would need a buffer each.
-    for op in numbers:
-        if isinstance(op, ForOp) and op.for_kind is ForKind.VECTORIZED:
-            actions.error(op, "is vectorized: run tir-vectorize-loop before tir-storage-rewrite")
-            return
+    for op, how in no_vectorized_loops(func)[:1]:
+        actions.error(op, f"{how}: run tir-vectorize-loop before tir-storage-rewrite")
+        return
     actions.count("bytes-before", peak_bytes(numbers))
     allocations = _find_allocations(numbers, actions)
     if reuse:
@@ -223,6 +223,7 @@ class StorageRewrite(PrimFuncPass):
     """
 
     name = "tir-storage-rewrite"
+    requires = (no_vectorized_loops,)
 
     merge_static_smem: bool = False
     """Do not share memory: a later pass does."""

@@ -19,6 +19,7 @@ from ...passmanager.context import PassContext
 from ...passmanager.ir.walk import walk
 from ..loops import ConstantPool, expand_loop
 from .base import PrimFuncPass
+from .loop_conditions import PRAGMAS, invalid_pragma, unknown_extent, unrollable_loops
 
 
 class UnrollOptions(NamedTuple):
@@ -101,12 +102,11 @@ class LoopUnroller:
     def _take_pragmas(self, op: Operation, options: UnrollOptions) -> UnrollOptions:
         """Remove the pragmas of `op`; return the options within it."""
         for name, option in PRAGMAS.items():
-            if (value := op.attributes.get(name)) is None:
+            if (reason := invalid_pragma(op, name)) is not None:
+                self.actions.error(op, reason)
                 continue
-            if not isinstance(value, IntegerAttr):
-                self.actions.error(op, f"has {name} = {value}: expected an integer")
+            if not isinstance(value := op.attributes.pop(name, None), IntegerAttr):
                 continue
-            del op.attributes[name]
             number = value.value.data
             options = (
                 options._replace(auto_max_step=number)
@@ -123,7 +123,7 @@ class LoopUnroller:
         is_marked = loop.for_kind is ForKind.UNROLLED
         if extent is None:
             if is_marked:
-                self._report_dynamic_extent(loop)
+                self.actions.error(loop, unknown_extent(loop))
             return kept
         is_ordered = loop.for_kind in (ForKind.SERIAL, ForKind.UNROLLED)
         # With the limit 1 a loop is expanded whatever `explicit_unroll` says: nothing is copied.
@@ -175,14 +175,6 @@ class LoopUnroller:
             )
         return False
 
-    def _report_dynamic_extent(self, loop: ForOp) -> None:
-        hint = loop.extent.name_hint
-        name = "" if hint is None else f" %{hint}"
-        self.actions.error(
-            loop,
-            f"cannot be unrolled: the extent{name} is not a constant from 0 to 2^31 - 1",
-        )
-
     def _report_too_large(self, loop: ForOp, extent: int, ops: int, options: UnrollOptions) -> None:
         variable = loop.variable.name_hint
         self.actions.error(
@@ -190,13 +182,6 @@ class LoopUnroller:
             f"{f'over %{variable} ' if variable else ''}is too large to be unrolled: {extent} "
             f"copies of its body are {ops} operations, and the limit is {options.max_copies}",
         ).help(f"raise it with tir-unroll-loop{{max-copies={ops}}}, or make the loop serial")
-
-
-PRAGMAS = {
-    "pragma_auto_unroll_max_step": "auto_max_step",
-    "pragma_unroll_explicit": "explicit_unroll",
-}
-"""The annotations that override an option within an operation."""
 
 
 def is_step(op: Operation) -> bool:
@@ -260,6 +245,7 @@ class UnrollLoop(PrimFuncPass):
     """
 
     name = "tir-unroll-loop"
+    requires = (unrollable_loops,)
 
     auto_max_step: int = field(default=0, metadata={"minimum": 0})
     """Also unroll serial loops that become at most this many writing operations."""

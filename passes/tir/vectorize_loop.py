@@ -24,6 +24,7 @@ from ...compiler.analysis.vectorization_plan import (
 from ...compiler.releases import only_has_effect
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp
 from ...passmanager.actions import SILENT, Actions
+from ...passmanager.conditions import Condition
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.ir.walk import walk
@@ -32,6 +33,7 @@ from ..generic.purity import Allocation
 from ..loops import ConstantPool, clone_ops, create_or_fold, expand_loop
 from .base import PrimFuncPass
 from .lane_values import LaneValues, insert_in_place_of
+from .loop_conditions import no_vectorized_loops, vectorizable_loops
 
 # Vectorization of one loop: its iterations become the lanes of vectors.
 #
@@ -328,30 +330,29 @@ def is_vectorized(op: Operation) -> TypeIs[ForOp]:
 
 
 def can_vectorize(loop: ForOp, actions: Actions) -> bool:
-    """Report an error for each `scf.while` in `loop`; return False if there was one.
+    """Report an error for each `scf.while` in `loop`, or if its extent is not a constant; return
+    False if there was one.
 
     Vectorized loops nested in `loop` become serial, with a warning.
     """
-    allowed = True
+    violations = vectorizable_loops(loop)
+    for op, how in violations:
+        error = actions.error(op, how)
+        if op is not loop:
+            error.note(loop, "is the vectorized loop")
     for op in walk(loop):
-        if isinstance(op, scf.WhileOp):
-            actions.error(op, "is in a vectorized loop").note(loop, "is the vectorized loop")
-            allowed = False
-        elif op is not loop and is_vectorized(op):
+        if op is not loop and is_vectorized(op):
             actions.warning(op, "is in a vectorized loop: it runs as a serial loop")
             op.kind = ForKindAttr(ForKind.SERIAL)
-    return allowed
+    return not violations
 
 
 def _vectorize(loop: ForOp, constants: ConstantPool, predicate: bool, actions: Actions) -> None:
     count = constant_extent(loop)
-    if count is None:
-        hint = loop.extent.name_hint
-        name = f" %{hint}" if hint else ""
-        actions.error(loop, f"cannot be vectorized: the extent{name} is not a constant")
-    elif not actions.allowed(loop):
+    assert count is not None
+    if not actions.allowed(loop):
         return
-    elif count < 2:
+    if count < 2:
         # A vector of one lane is a scalar, and one of none does not exist.
         expand_loop(loop, count, constants)
     else:
@@ -391,11 +392,17 @@ class VectorizeLoop(PrimFuncPass):
     """
 
     name = "tir-vectorize-loop"
+    ensures = (no_vectorized_loops,)
 
     enable_vectorize: bool = True
     """Make vectors; if false, vectorized loops become serial ones."""
     enable_buffer_level_predication: bool = False
     """Turn branches on `index < limit` into masked loads and stores."""
+
+    @property
+    def requires(self) -> Sequence[Condition]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What vectorized loops are like, if they become vectors."""
+        return (vectorizable_loops,) if self.enable_vectorize else ()
 
     def transform_function(self, func: PrimFuncOp, module: ModuleOp, ctx: PassContext) -> None:
         if self.enable_vectorize:

@@ -254,6 +254,10 @@ def add_verification(group: Group) -> None:
     add("--disable-verify", action="store_true", help=help)
     help = "check that passes preserve what they declare"
     add("--verify-preserves", action="store_true", help=help)
+    help = (
+        "check what passes require and ensure, where the IR changed since the last check, or always"
+    )
+    add_optional(group, "--check-conditions", "changed", ("never", "changed", "always"), help)
 
 
 def _add_ir_printing(parser: argparse.ArgumentParser) -> None:

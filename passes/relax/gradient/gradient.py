@@ -6,11 +6,15 @@ from dataclasses import dataclass, field
 from importlib import import_module
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ....passmanager.base import ModulePass
+from ....passmanager.conditions import no_op_of
 from ....passmanager.context import PassContext
 from ....passmanager.ir.per_class import OpClasses
+from ....passmanager.ir.walk import symbol_of
 from ...generic.call_graph import CallGraph
+from ..to_a_normal_form import a_normal_form
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Gradient(ModulePass):
     name = "gradient"
     required = ("infer-type",)
     before = ("import",)
+    # Names of operations: the classes would be imported.
+    requires = (a_normal_form, no_op_of("relax.call_tir", "relax.call_tir_inplace"))
 
     func_name: str = "main"
     """The function, which has one block."""
@@ -58,6 +64,9 @@ class Gradient(ModulePass):
     floating-point numbers."""
     target_index: int = field(default=0, metadata={"minimum": 0})
     """The number of the result that is differentiated, a floating-point scalar."""
+
+    def visited(self, module: ModuleOp) -> list[Operation]:
+        return [op for op in module.ops if symbol_of(op) == self.func_name]
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         import_module(".reverse_mode", __package__)
