@@ -31,7 +31,7 @@ def check_conditions(attribute: Attribute, frame: PassFrame, run: Run, ctx: Pass
         return
     assert frame.pass_ is not None
     for condition in conditions_of(frame.pass_, attribute):
-        for op in _checked_ops(condition, frame.pass_, run.module):
+        for op in checked_ops(condition, frame.pass_, run.module):
             try:
                 violations = _violations(condition, op, run, ctx)
             except ConditionError as error:
@@ -41,7 +41,21 @@ def check_conditions(attribute: Attribute, frame: PassFrame, run: Run, ctx: Pass
                 raise _error(attribute, condition, violations, frame, run)
 
 
-def _checked_ops(condition: Condition, pass_: ModulePass, module: ModuleOp) -> Iterable[Operation]:
+def unmet_condition(pass_: ModulePass, module: ModuleOp) -> Condition | None:
+    """Return the first condition that `pass_` requires and that does not hold in `module`; None if
+    the pass may run."""
+    return next(
+        (
+            condition
+            for condition in conditions_of(pass_, "requires")
+            if any(condition(op) for op in checked_ops(condition, pass_, module))
+        ),
+        None,
+    )
+
+
+def checked_ops(condition: Condition, pass_: ModulePass, module: ModuleOp) -> Iterable[Operation]:
+    """Return the ops on which a condition of `pass_` is checked."""
     if condition.whole_module:
         return (module,)
     visited = getattr(pass_, "visited", None)  # a pass of another project has none

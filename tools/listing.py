@@ -172,7 +172,7 @@ def _conditions(cls: type[Pass], attribute: str) -> Iterator[str]:
     """Yield a line for each condition that passes of a class require or ensure, with the default
     options if it depends on them."""
     owner: object = cls
-    if hasattr(type(getattr(cls, attribute)), "__get__"):
+    if isinstance(getattr(cls, attribute), property):
         try:
             owner = cls()
         except TypeError:  # an option without a default

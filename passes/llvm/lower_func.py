@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import cf, func, llvm
@@ -15,11 +15,13 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ...compiler.releases import BrOp
 from ...dialects.llvm_extension import PoisonOp
 from ...passmanager.base import ModulePass
+from ...passmanager.conditions import condition
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import insert_before
 from .c_interface import EMIT_C_INTERFACE, define_c_interface
@@ -57,8 +59,24 @@ def lowered_function_type(type: FunctionType) -> llvm.LLVMFunctionType:
     return llvm.LLVMFunctionType(flat_types(type.inputs.data), returned_type(type.outputs.data))
 
 
+@condition("llvm-signatures", "the parameters and results of functions have a form in llvm")
+def llvm_signatures(op: Operation) -> Iterator[tuple[Operation, str]]:
+    """Yield a function of a type that the dialect llvm lacks, as a tensor."""
+    signature = op.function_type if isinstance(op, func.FuncOp) else FunctionType.from_lists([], [])
+    for type in (*signature.inputs, *signature.outputs):
+        try:
+            llvm.LLVMFunctionType(lowered_types(type))
+        except VerifyException:
+            yield op, f"has {type} as a parameter or result: plan-memory makes buffers of tensors"
+            return
+
+
 def function(op: func.FuncOp, build: Lowering) -> None:
     """A private function with a body is internal, all others are external."""
+    try:
+        type = lowered_function_type(op.function_type)
+    except VerifyException:
+        raise build.error(llvm_signatures(op)[0].how) from None
     is_private = op.sym_visibility is not None and op.sym_visibility.data == "private"
     properties: dict[str, Attribute | None] = {
         "arg_attrs": parameter_attributes(op),
@@ -66,7 +84,7 @@ def function(op: func.FuncOp, build: Lowering) -> None:
     }
     new = llvm.FuncOp(
         op.sym_name,
-        lowered_function_type(op.function_type),
+        type,
         # A private declaration names a function of another library: MLIR has no public ones.
         INTERNAL if is_private and not op.is_declaration else EXTERNAL,
         body=op.detach_region(op.body),
@@ -218,6 +236,7 @@ class LowerFunc(ModulePass):
     """
 
     name = "lower-func"
+    requires = (llvm_signatures,)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         convert(module, FUNC)

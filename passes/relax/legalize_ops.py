@@ -53,6 +53,7 @@ from ..sizes import functions_with_unknown_sizes
 from .fuse_ops import fuse_operations, keeps_count
 from .outliner import Outliner, fusible_functions, is_scalar_constant
 from .tensor_conditions import legalized
+from .to_a_normal_form import a_normal_form
 
 Sizes: TypeAlias = Mapping[Operation, Sequence[SSAValue]]
 """The unknown sizes of the results of calls, and all sizes of the results of views."""
@@ -373,6 +374,7 @@ class LegalizeOps(ModulePass):
         )
     )
     required = ("infer-type",)
+    requires = (a_normal_form,)
     ensures = (legalized,)
 
     target: str = ""

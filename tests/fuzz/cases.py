@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 from strategies.modules import loop_nests, networks
-from strategies.pipelines import buffer_pipelines, lowerings, tensor_pipelines
+from strategies.pipelines import buffer_pipelines, lowerings, mixed_pipelines, tensor_pipelines
 from support.loops import Arguments, LoopNests
 from support.networks import Network
 from support.networks.choices import MAX_ELEMENTS
@@ -91,7 +91,10 @@ def _cases(small: bool, native: st.SearchStrategy[bool]) -> st.SearchStrategy[Ca
     most = 3 if small else 6
     tensors = networks(parts=1, steps=3, max_elements=8) if small else networks()
     loops = loop_nests(functions=1 if small else 2)
+    mixed = mixed_pipelines(2 * most)
     return st.one_of(
         st.builds(case_of_network, tensors, tensor_pipelines(most), PLACE, native),
         st.builds(case_of_loops, loops, buffer_pipelines(most), PLACE, native),
+        st.builds(case_of_network, tensors, mixed, PLACE, native),
+        st.builds(case_of_loops, loops, mixed, PLACE, native),
     )

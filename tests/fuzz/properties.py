@@ -28,7 +28,13 @@ from passline.compiler.interpreters.equivalence.evaluation import (
 from passline.compiler.interpreters.signature import Function, Value
 from passline.compiler.native import compile_module
 from passline.passmanager import PassContext
-from passline.passmanager.errors import InvalidIRError, PassContractError, PasslineError
+from passline.passmanager.condition_checks import unmet_condition
+from passline.passmanager.errors import (
+    ConditionError,
+    InvalidIRError,
+    PassContractError,
+    PasslineError,
+)
 from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
@@ -42,6 +48,9 @@ __all__ = ["Broken", "Outcome", "check_case"]
 
 Computed: TypeAlias = dict[tuple[str, int], Sequence[Value]]
 """The results of calls, by function and the number of the call."""
+
+LIMITS = ("is too large to be unrolled", "memory of a size that cannot be computed")
+"""What a pass says of a module that is too large for it; no condition excludes these."""
 
 MAX_STEPS = 200
 """The most operations that are run for a function, before any pass; four times that afterwards."""
@@ -68,6 +77,8 @@ class Outcome:
     """The passes that ran."""
     compared: int = 0
     """The number of calls whose results were compared."""
+    left_out: list[str] = field(default_factory=list[str])
+    """The passes that did not run, each with the condition that does not hold."""
     refusal: str = ""
     """The message with which a pass, or the compiler, refused the module; it ends the case."""
     native: bool = False
@@ -77,14 +88,19 @@ class Outcome:
 def check_case(case: Case) -> Outcome:
     """Run the pipeline of a case; after each pass, check what it says of itself.
 
-    The module is valid; a second run of the pass changes nothing; every function computes the same
-    on the arguments of the case and on those of `Equivalence`, bit for bit up to the payload of
-    NaN, or for a pass that rounds within a bound. After one of the passes the printed module reads
-    back. At the end, machine code computes the same. A pass may refuse a module with an error: that
-    ends the case. Errors: Broken, VerifyException, and whatever a pass raises that is no
-    PasslineError.
+    A pass whose conditions do not hold is left out; one that runs does not fail, and what it
+    ensures holds. The module is valid; a second run of the pass changes nothing; every function
+    computes the same on the arguments of the case and on those of `Equivalence`, bit for bit up to
+    the payload of NaN, or for a pass that rounds within a bound. After one of the passes the
+    printed module reads back. At the end, machine code computes the same. A pass may refuse a
+    module that is too large: that ends the case. Errors: Broken, VerifyException, and whatever a
+    pass raises.
     """
-    with np.errstate(all="ignore"), redirect_stderr(StringIO()), PassContext(opt_level=4):
+    with (
+        np.errstate(all="ignore"),
+        redirect_stderr(StringIO()),
+        PassContext(opt_level=4, check_conditions="changed"),
+    ):
         check = Check(case)
         for i, text in enumerate(case.pipeline):
             if not check.run_pass(text):
@@ -118,11 +134,18 @@ class Check:
     def run_pass(self, text: str) -> bool:
         """Run a pass and check its properties; False if it refuses the module."""
         (pass_,) = parse_pipeline(text, FACTORIES).passes
+        if (unmet := unmet_condition(pass_, self.module)) is not None:
+            self.outcome.left_out.append(f"{info_of(pass_).name}: {unmet}")
+            return True
         try:
             pass_.apply(self.ctx, self.module)
-        except (InvalidIRError, PassContractError):
+        except (InvalidIRError, PassContractError, ConditionError):
             raise
         except (PasslineError, PassFailedException) as error:
+            if not any(limit in str(error) for limit in LIMITS):
+                raise Broken(
+                    f"after {text}: refused, though its conditions hold: {error}"
+                ) from error
             self.outcome.refusal = f"{text}: {error}"
             return False
         self.outcome.passes.append(text)

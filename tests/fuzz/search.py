@@ -56,6 +56,8 @@ class Search:
     """The calls whose results were compared."""
     native: int = 0
     """The modules whose machine code was compared."""
+    left_out: Counter[str] = field(default_factory=Counter[str])
+    """How often each pass did not run, with the condition that did not hold."""
     refusals: Counter[str] = field(default_factory=Counter[str])
     """The reasons with which passes refused modules."""
     failures: Counter[str] = field(default_factory=Counter[str])
@@ -143,6 +145,7 @@ class Search:
             self.passes.update(text.partition("{")[0] for text in outcome.passes)
             self.compared += outcome.compared
             self.native += outcome.native
+            self.left_out.update(outcome.left_out)
             if outcome.refusal:
                 self.refusals[without_details(outcome.refusal)] += 1
 
@@ -150,6 +153,8 @@ class Search:
         """Yield the lines that say what was checked and found."""
         yield f"{self.cases} modules, {self.passes.total()} passes, {self.compared} comparisons"
         yield f"{self.native} modules as machine code"
+        for text, count in self.left_out.most_common():
+            yield f"left out {count}: {text}"
         for text, count in self.refusals.most_common():
             yield f"refused {count}: {text}"
         for text, count in self.failures.most_common():

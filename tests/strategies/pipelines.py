@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from passline.passes import LOWER_TO_MLIR, PASSES, REPLACEMENTS, UNIVERSE
 from passline.passmanager.options import PassOption, check_range, pass_options, pass_text
 
-__all__ = ["EXCLUDED", "FACTORIES", "buffer_pipelines", "lowerings", "passes", "tensor_pipelines"]
+__all__ = [
+    "EXCLUDED",
+    "FACTORIES",
+    "buffer_pipelines",
+    "lowerings",
+    "mixed_pipelines",
+    "passes",
+    "tensor_pipelines",
+]
 
 EXCLUDED = {
     "bind-params": "changes the types of the function, by a file that fits one function alone",
@@ -149,6 +157,8 @@ def tensor_pipelines(draw: st.DrawFn, most: int = 6) -> list[str]:
     ):
         if not draw(st.booleans()):
             break
+        if name == "legalize-ops" and draw(st.booleans()):
+            pipeline.append("to-a-normal-form")  # which it requires of a module with graphs
         pipeline += [draw(_DRAWN[name]), *draw(_lists(names, most))]
     return pipeline
 
@@ -160,6 +170,15 @@ def buffer_pipelines(draw: st.DrawFn, most: int = 6) -> list[str]:
     if draw(st.booleans()):
         pipeline += [draw(_DRAWN["lower-tir"]), *draw(_lists(GENERIC, most))]
     return pipeline
+
+
+ANY = [*ON_TENSORS, *ON_BUFFERS, *LOWERING * 8]
+"""Every pass that is drawn; those that change the level more often."""
+
+
+def mixed_pipelines(most: int = 12) -> st.SearchStrategy[list[str]]:
+    """Strategy for pipelines of all passes in any order: their conditions say which of them run."""
+    return _lists(ANY, most, least=2)
 
 
 @st.composite

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.rewriter import Rewriter
 
+from ....dialects.relax.graph import GraphOp
 from ....dialects.sizes import TooComplex
 from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.fast.edit import insert_before
-from ....passmanager.ir.walk import symbol_of
+from ....passmanager.ir.walk import ancestors, symbol_of
 from ..tensor_conditions import (
     NOT_LEGALIZED,
     bufferizable,
@@ -46,7 +48,7 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
     funcs = functions_on_tensors(module)
     if errors := [error for op in funcs for error in unplannable(op, symbols)]:
         for where, message in errors:
-            hint = ": run legalize-ops first" if message == NOT_LEGALIZED else ""
+            hint = establishing(where) if message == NOT_LEGALIZED else ""
             actions.error(where, f"{message}{hint}")
         return
     constants = ConstantGlobals(module, funcs)
@@ -61,6 +63,12 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
         report(new, bufferizer.use_of_memory(), actions)
     if (first := module.body.block.first_op) is not None:
         insert_before(first, *constants.globals)
+
+
+def establishing(op: Operation) -> str:
+    """Return the end of a message about an operation that is not legalized: what to run first."""
+    in_graph = any(isinstance(around, GraphOp) for around in ancestors(op))
+    return f": run {'to-a-normal-form and ' if in_graph else ''}legalize-ops first"
 
 
 def report(op: Function, use: PlannedMemory, actions: Actions) -> None:

@@ -67,7 +67,7 @@ def test_pass_that_is_no_dataclass_has_identity_equality() -> None:
     assert one == one and one != Nothing() and len({one, Nothing()}) == 2
 
 
-@table_test("attribute", ["name", "opt_level", "required", "preserves"])
+@table_test("attribute", ["name", "opt_level", "required", "preserves", "requires", "ensures"])
 def test_annotated_metadata_is_an_error_when_the_class_is_made(attribute: str) -> None:
     with pytest.raises(
         TypeError, match=rf"Bad.{attribute} has an annotation .* write `{attribute} = "
@@ -196,7 +196,13 @@ def test_help_shows_the_arguments_of_a_pass() -> None:
 
 @table_test(
     ("misspelled", "meant"),
-    [("requires", "required"), ("optlevel", "opt_level"), ("preserve", "preserves")],
+    [
+        ("require", "requires"),
+        ("requiered", "required"),
+        ("ensure", "ensures"),
+        ("optlevel", "opt_level"),
+        ("preserve", "preserves"),
+    ],
 )
 def test_misspelled_attribute_is_an_error(misspelled: str, meant: str) -> None:
     with pytest.raises(TypeError, match=rf"C\.{misspelled} has no meaning, .* '{meant}'\?"):
@@ -215,14 +221,14 @@ def test_options_methods_and_other_attributes_may_have_similar_names() -> None:
 
     @dataclass(frozen=True)
     class C(Base, ModulePass):
-        requires: int = 0
+        require: int = 0
         required_ = ()
         _optlevel = names = bounds = 0
 
         def preserve(self) -> None: ...
         def transform_module(self, module: ModuleOp, ctx: PassContext) -> None: ...
 
-    assert C().requires == 0
+    assert C().require == 0
 
 
 # What a module pass may return
