@@ -14,7 +14,7 @@ from .context import PassContext
 from .errors import ConditionError
 from .ir.location import place_of
 from .ir.walk import ancestors, name_of, symbol_of
-from .names import name_key
+from .names import did_you_mean, name_key
 from .registry import installed
 from .run import PassFrame, Run
 
@@ -31,6 +31,9 @@ def check_conditions(attribute: Attribute, frame: PassFrame, run: Run, ctx: Pass
         return
     assert frame.pass_ is not None
     for condition in conditions_of(frame.pass_, attribute):
+        if condition.named_ops and str(condition) not in run.warned:
+            run.warned.add(str(condition))
+            _warn_about_names(condition, run)
         for op in checked_ops(condition, frame.pass_, run.module):
             try:
                 violations = _violations(condition, op, run, ctx)
@@ -39,6 +42,16 @@ def check_conditions(attribute: Attribute, frame: PassFrame, run: Run, ctx: Pass
                 raise
             if violations:
                 raise _error(attribute, condition, violations, frame, run)
+
+
+def _warn_about_names(condition: Condition, run: Run) -> None:
+    """Warn, once a run, about an operation that does not exist: the condition holds always."""
+    context = run.ir_context
+    for name in condition.named_ops:
+        if context.get_optional_op(name) is None:
+            hint = did_you_mean(name, [op.name for op in context.loaded_ops])
+            message = f"condition '{condition}': there is no operation '{name}'{hint}"
+            run.diagnostics.warning(None, message)
 
 
 def unmet_condition(pass_: ModulePass, module: ModuleOp) -> Condition | None:

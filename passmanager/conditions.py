@@ -55,6 +55,8 @@ class Condition:
     check: Check = field(compare=False, repr=False)
     arguments: tuple[str, ...] = ()
     whole_module: bool = field(default=False, compare=False)
+    named_ops: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """Names of operations that were given as text; there is a warning about unknown ones."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", self.name):
@@ -183,12 +185,13 @@ def no_op_of(*ops: str | type) -> Condition:
         raise ValueError("no_op_of takes names or classes of operations")
     names = tuple(op if isinstance(op, str) else _name_of_class(op) for op in ops)
     classes = tuple(op for op in ops if not isinstance(op, str))
-    texts = {op for op in ops if isinstance(op, str)}
+    texts = dict.fromkeys(op for op in ops if isinstance(op, str))
 
     def check(root: Operation) -> Iterator[Operation]:
         return (op for op in walk(root) if isinstance(op, classes) or name_of(op) in texts)
 
-    return Condition("no-op-of", f"no operation is a {_listed(names, 'or')}", check, names)
+    statement = f"no operation is a {_listed(names, 'or')}"
+    return Condition("no-op-of", statement, check, names, named_ops=(*texts,))
 
 
 def _name_of_class(cls: type) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, cf, scf
@@ -10,9 +10,13 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, i1, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
+from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.base import ModulePass
+from ...passmanager.conditions import condition
 from ...passmanager.context import PassContext
+from ...passmanager.errors import PasslineError
 from ...passmanager.fast.edit import insert_before, replace_all_uses
+from ...passmanager.ir.location import place_of
 from ...passmanager.ir.walk import walk
 from .conversion import integers32
 
@@ -21,9 +25,23 @@ SIGNED_LESS = IntegerAttr(2, i64)
 """Predicates of `arith.cmpi`."""
 
 
+@condition("no-scf-in-prim-funcs", "no tir.prim_func, which has one block, has loops of scf in it")
+def no_scf_in_prim_funcs(func: Operation) -> Iterator[tuple[Operation, str]]:
+    """Yield the loops and branches of scf directly in a `tir.prim_func`."""
+    for op in func.body.block.ops if isinstance(func, PrimFuncOp) and func.body.blocks else ():
+        if op.regions and op.name.startswith("scf."):
+            yield op, "is in a tir.prim_func, which has one block: run lower-tir first"
+
+
 def lower_to_blocks(module: ModuleOp) -> None:
     """Turn the loops and branches in the functions of a module into blocks, in an order in which
-    values are computed before they are used."""
+    values are computed before they are used.
+
+    Errors: PasslineError for a loop or branch in a `tir.prim_func`, before anything changes.
+    """
+    for func in module.ops:
+        for op, how in no_scf_in_prim_funcs(func):
+            raise PasslineError(f"'{op.name}'{place_of(op)} {how}")
     functions = [
         op
         for op in walk(module)
@@ -308,6 +326,7 @@ class LowerSCF(ModulePass):
     """
 
     name = "lower-scf"
+    requires = (no_scf_in_prim_funcs,)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         lower_to_blocks(module)

@@ -144,7 +144,7 @@ def command_line(
             words.append(f"--{option.replace('_', '-')}")
     if not args.verify_each:
         words.append("--no-verify-each")
-    for option in checks:
+    for option in ("check_conditions", *checks):
         if value := getattr(args, option, None):
             flag = f"--{option.replace('_', '-')}"
             words.append(flag if value is True else f"{flag}={value}")
