@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Literal, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from .conditions import Condition, Violation, conditions_of
+from .conditions import Condition, Violation, conditions_of, default_conditions
 from .context import PassContext
 from .errors import ConditionError
 from .ir.location import place_of
@@ -112,7 +113,10 @@ def _subject(op: Operation) -> str:
 
 
 def _blame(op: Operation, run: Run) -> str:
-    """Return which pass changed `op`, or the nearest op around it that one changed, last."""
+    """Return which pass changed `op`, or the nearest op around it that one changed, last; empty
+    text if that is not recorded."""
+    if not run.frames[-1].checks_conditions:
+        return ""
     around = next((each for each in ancestors(op) if each in run.last_changed), None)
     if around is None or isinstance(around, ModuleOp):
         return "no pass has changed it"
@@ -147,15 +151,25 @@ def _nested(pass_: ModulePass) -> Iterator[ModulePass]:
 
 def _registered(condition: Condition) -> Iterator[str]:
     """Yield the names of the registered passes after which a condition holds."""
+    return (name for name, cls in _registered_passes() if _ensures(cls, condition))
+
+
+def registered_conditions() -> list[Condition]:
+    """Return the conditions that registered passes require or ensure with their default options."""
+    found: dict[Condition, None] = {}
+    for _, cls in _registered_passes():
+        for attribute in ("requires", "ensures"):
+            found |= dict.fromkeys(default_conditions(cls, attribute))
+    return [*found]
+
+
+def _registered_passes() -> Iterator[tuple[str, type[ModulePass]]]:
+    """Yield the registered passes with their names; not those of xDSL, which have no conditions and
+    take a second to import, and not those that need what is not installed."""
     for name, factory in sorted(installed().passes.items()):
-        if factory.__module__.partition(".")[0] == "xdsl":
-            continue  # xDSL's passes ensure nothing, and take a second to import
-        try:
-            cls = factory()
-        except Exception:  # what a pass imports may not be installed
-            continue
-        if _ensures(cls, condition):
-            yield name
+        if factory.__module__.partition(".")[0] != "xdsl":
+            with suppress(Exception):
+                yield name, factory()
 
 
 def _ensures(pass_: object, condition: Condition) -> bool:

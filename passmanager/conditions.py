@@ -153,6 +153,18 @@ def conditions_of(owner: object, attribute: str) -> tuple[Condition, ...]:
     return cast("tuple[Condition, ...]", conditions)
 
 
+def default_conditions(cls: type, attribute: str) -> tuple[Condition, ...]:
+    """Return the conditions in `requires` or `ensures` of a class of passes, for the default
+    options if they depend on options; none for one whose options have no defaults."""
+    owner: object = cls
+    if isinstance(getattr(cls, attribute, ()), property | cached_property):
+        try:
+            owner = cls()
+        except TypeError:
+            return ()
+    return conditions_of(owner, attribute)
+
+
 def _items(given: object) -> tuple[object, ...]:
     """Return what a list holds; anything else as the one item of a list."""
     if isinstance(given, str) or not isinstance(given, Iterable):
@@ -190,7 +202,7 @@ def no_op_of(*ops: str | type) -> Condition:
     def check(root: Operation) -> Iterator[Operation]:
         return (op for op in walk(root) if isinstance(op, classes) or name_of(op) in texts)
 
-    statement = f"no operation is a {_listed(names, 'or')}"
+    statement = f"there is no {_listed(names, 'or')}"
     return Condition("no-op-of", statement, check, names, named_ops=(*texts,))
 
 

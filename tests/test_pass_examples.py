@@ -36,6 +36,7 @@ from passline.passmanager.registry import make_ir_context
 WITHOUT_EXAMPLE = {
     "alter-op-layout": "its hook is a Python function",
     "bind-params": "its arrays are in a file",
+    "check-conditions": "changes nothing",
     "print-ir": "prints the module and changes nothing",
     "print-op-stats": "prints a table and changes nothing",
     "run-codegen": "what a back end makes of a function is not text",

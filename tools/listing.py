@@ -169,18 +169,11 @@ def help_pass(name: str, passes: Passes) -> Iterator[str]:
 
 
 def _conditions(cls: type[Pass], attribute: str) -> Iterator[str]:
-    """Yield a line for each condition that passes of a class require or ensure, with the default
-    options if it depends on them."""
-    owner: object = cls
-    if isinstance(getattr(cls, attribute), property):
-        try:
-            owner = cls()
-        except TypeError:  # an option without a default
-            return
-    if getattr(owner, attribute):
-        from ..passmanager.conditions import conditions_of
+    """Yield a line for each condition that passes of a class require or ensure."""
+    if getattr(cls, attribute):
+        from ..passmanager.conditions import default_conditions
 
-        for condition in conditions_of(owner, attribute):
+        for condition in default_conditions(cls, attribute):
             yield f"  {attribute} that {condition.statement} ({condition})"
 
 

@@ -9,6 +9,7 @@ from ...passmanager.names import factory_of, lazy_names, typed_places
 
 if TYPE_CHECKING:
     from .canonicalize.canonicalize import Canonicalize as Canonicalize
+    from .check_conditions import CheckConditions as CheckConditions
     from .cse import CommonSubexpressionElimination as CommonSubexpressionElimination
     from .dead_code_elimination import DeadCodeElimination as DeadCodeElimination
     from .eliminate_common_subexpr import EliminateCommonSubexpr as EliminateCommonSubexpr

@@ -54,6 +54,10 @@ VALUES: Mapping[tuple[str, str], Sequence[object]] = {
     ("alter-op-layout", "target"): TARGETS,
     ("alter-op-layout", "hooks"): ((),),
     ("canonicalize", "max_num_rewrites"): (),  # a second run goes on where the first ended
+    ("check-conditions", "conditions"): (
+        ("static-shapes",),
+        ("no-op-of(relax.add)", "a-normal-form"),
+    ),
     ("convert-layout", "desired"): (
         ("relax.nn.conv2d:NHWC",),
         ("relax.nn.conv2d:NHWC:HWIO",),
