@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from .compiler.tuning import Tuning as Tuning
     from .compiler.tuning import tune as tune
     from .dialects.target import Target as Target
+    from .passmanager import Condition as Condition
+    from .passmanager import ConditionError as ConditionError
     from .passmanager import Fixpoint as Fixpoint
     from .passmanager import FunctionPass as FunctionPass
     from .passmanager import ModulePass as ModulePass
@@ -49,11 +51,15 @@ if TYPE_CHECKING:
     from .passmanager import PasslineError as PasslineError
     from .passmanager import PatternPass as PatternPass
     from .passmanager import Sequential as Sequential
+    from .passmanager import condition as condition
     from .passmanager import function_pass as function_pass
     from .passmanager import module_pass as module_pass
+    from .passmanager import no_op_of as no_op_of
+    from .passmanager import only_dialects as only_dialects
     from .passmanager import parse_pipeline as parse_pipeline
     from .passmanager import pass_instrument as pass_instrument
     from .passmanager import register_pass as register_pass
+    from .passmanager import static_shapes as static_shapes
     from .passmanager.difference import Diff as Diff
     from .passmanager.difference import diff as diff
     from .passmanager.notebook import load_ipython_extension as load_ipython_extension
