@@ -1,18 +1,26 @@
-// RUN: passline-opt %s -p lower-scf --no-print --check-conditions=never
-// RUN: not passline-opt %s -p canonicalize,lower-func --check-conditions 2>&1 | filecheck %s
-// RUN: not passline-opt %s -p canonicalize,lower-func --check-conditions=always 2>&1 | filecheck %s
+// RUN: not passline-opt %s -p canonicalize,lower-scf --check-conditions 2>&1 | filecheck %s
+// RUN: not passline-opt %s -p canonicalize,lower-scf --check-conditions=always 2>&1 | filecheck %s
+// RUN: not passline-opt %s -p lower-scf 2>&1 | filecheck %s --check-prefix=NEVER
+// RUN: not passline-opt %s -p lower-scf --check-conditions=never 2>&1 | filecheck %s --check-prefix=NEVER
 // RUN: not passline-opt %s --check-conditions=sometimes 2>&1 | filecheck %s --check-prefix=CHOICE
-// RUN: passline-opt --help-pass=lower-func | filecheck %s --check-prefix=HELP
+// RUN: passline-opt --help-pass=lower-scf | filecheck %s --check-prefix=HELP
 
-// CHECK:      error: pass 'lower-func' requires 'llvm-signatures' (the parameters and results of functions have a form in llvm),
-// CHECK-SAME: but @f has tensor<4xf32> as a parameter or result: plan-memory makes buffers of tensors
+// CHECK:      check_conditions.mlir:23:3: error: pass 'lower-scf' requires 'no-scf-in-prim-funcs'
+// CHECK-SAME: (no tir.prim_func, which has one block, has loops of scf in it),
+// CHECK-SAME: but 'scf.if' is in a tir.prim_func, which has one block: run lower-tir first
+// CHECK-NEXT:   scf.if
 // CHECK:      note: no pass has changed it
-// CHECK:      note: in pass 'lower-func' (2 of 2)
+// CHECK:      note: in pass 'lower-scf' (2 of 2)
+
+// NEVER:      error: 'scf.if' at {{.*}}:23:3 is in a tir.prim_func, which has one block: run lower-tir first
+// NEVER-NEXT: note: in pass 'lower-scf' (1 of 1)
 
 // CHOICE: argument --check-conditions: invalid choice: 'sometimes' (choose from 'never', 'changed', 'always')
 
-// HELP: requires that the parameters and results of functions have a form in llvm (llvm-signatures)
+// HELP: requires that no tir.prim_func, which has one block, has loops of scf in it (no-scf-in-prim-funcs)
 
-func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  func.return %x : tensor<4xf32>
+tir.prim_func @f(%c: i1, %x: memref<f32>, %y: f32) {
+  scf.if %c {
+    memref.store %y, %x[] : memref<f32>
+  }
 }
