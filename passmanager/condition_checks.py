@@ -16,7 +16,7 @@ from .errors import ConditionError
 from .ir.location import place_of
 from .ir.walk import ancestors, name_of, symbol_of
 from .names import did_you_mean, name_key
-from .registry import installed
+from .registry import PassInfo, installed
 from .run import PassFrame, Run
 
 Attribute = Literal["requires", "ensures"]
@@ -42,7 +42,7 @@ def check_conditions(attribute: Attribute, frame: PassFrame, run: Run, ctx: Pass
                 error.add_note(f"in condition '{condition}', which the pass {attribute}")
                 raise
             if violations:
-                raise _error(attribute, condition, violations, frame, run)
+                raise _error(attribute, condition, violations, frame, run, ctx)
 
 
 def _warn_about_names(condition: Condition, run: Run) -> None:
@@ -95,6 +95,7 @@ def _error(
     violations: tuple[Violation, ...],
     frame: PassFrame,
     run: Run,
+    ctx: PassContext,
 ) -> ConditionError:
     op, how = violations[0]
     breaks = f", but {_subject(op)} {how}" if how else f", which {_subject(op)} breaks"
@@ -102,7 +103,7 @@ def _error(
     what = f"{attribute} '{condition}' ({condition.statement})"
     message = f"pass '{frame.info.name}' {what}{breaks}{more}"
     if attribute == "requires":
-        advice = _advice(condition, frame, run)
+        advice = _advice(condition, frame, run, ctx)
     else:
         advice = "the pass broke its promise: the error is in it, or in what it ensures"
     return ConditionError(message, op, place_of(op), _blame(op, run), advice)
@@ -126,16 +127,20 @@ def _blame(op: Operation, run: Run) -> str:
     return f"{subject} was last changed by {by}"
 
 
-def _advice(condition: Condition, frame: PassFrame, run: Run) -> str:
+def _advice(condition: Condition, frame: PassFrame, run: Run, ctx: PassContext) -> str:
     """Return which pass establishes a condition: one of the pipeline, or else registered ones."""
     outermost = run.frames[0].pass_
     pipeline = [] if outermost is None else [*_nested(outermost)]
-    names = [name_key(pass_.name) for pass_ in pipeline]
-    here = names.index(frame.info.key) if frame.info.key in names else len(names)
+    # By identity first: a pass may be in the pipeline several times.
+    here = next((at for at, pass_ in enumerate(pipeline) if pass_ is frame.pass_), len(pipeline))
     found = [at for at, pass_ in enumerate(pipeline) if at != here and _ensures(pass_, condition)]
-    if found:
-        name = pipeline[found[0]].name
-        return f"move {name} before it" if found[0] > here else f"run {name} again before it"
+    for at in found:
+        info: object = getattr(pipeline[at], "info", None)  # a pass of another project has none
+        skipped = ctx.skip_reason(info) if isinstance(info, PassInfo) else None
+        if skipped is not None:
+            return f"{pipeline[at].name} would establish it, but is skipped ({skipped})"
+        again = f"run {pipeline[at].name} again before it"
+        return again if at < here else f"move {pipeline[at].name} before it"
     others = [name for name in _registered(condition) if name_key(name) != frame.info.key]
     return f"run {' or '.join(others)} first" if others else ""
 

@@ -40,6 +40,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Instruments": ("PassInstrument", "pass_instrument"),
     "Rewriting": ("apply_patterns", "Actions", "Recorder", "SILENT"),
     "Analyses": ("AnalysisManager",),
+    "Conditions": (
+        *("Condition", "Violation", "condition", "no_op_of", "only_dialects", "static_shapes"),
+    ),
     "Diagnostics and remarks": (
         *("Diagnostic", "DiagnosticContext", "Severity", "Remark", "RemarkKind"),
     ),

@@ -33,6 +33,7 @@ from passline.passes import PASSES, PIPELINES
 from passline.passmanager import PasslineError, find_pass
 from passline.passmanager.anchors import anchor_of
 from passline.passmanager.base import Pass
+from passline.passmanager.conditions import default_conditions
 from passline.passmanager.instrument import PassInstrument
 from passline.passmanager.names import Rounding
 from passline.passmanager.options import PassOption, pass_options, to_text
@@ -221,6 +222,8 @@ def passes(group: str) -> Iterator[str]:
             "level": str(cls.opt_level),
             "requires": ", ".join(cls.required),
             "preserves": ", ".join(preserved),
+            "needs that": statements(cls, "requires"),
+            "ensures that": statements(cls, "ensures"),
             "rounds": rounding.text if (rounding := Rounding.of(cls.rounds)) else "",
             "changes the interface": "True" if cls.changes_interface else "",
             "runs on": anchor_of(cls),
@@ -229,6 +232,12 @@ def passes(group: str) -> Iterator[str]:
         }
         yield from table("", "", rows=((key, code(fact)) for key, fact in facts.items() if fact))
         yield from option_table(cls)
+
+
+def statements(cls: type[Pass], attribute: str) -> str:
+    """Return what the conditions that a pass requires or ensures say, with their names."""
+    conditions = default_conditions(cls, attribute)
+    return "; ".join(f"{each.statement} ({each})" for each in conditions)
 
 
 def filecheck_file(cls: type[Pass]) -> str:

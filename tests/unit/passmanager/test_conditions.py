@@ -295,10 +295,20 @@ def test_the_error_counts_what_breaks_the_condition() -> None:
         ([Tag(), Needs(), Untag()], "move toy-untag before it"),
         ([Untag(), Tag(), Needs()], "run toy-untag again before it"),
         ([Untag(), Sequential([Tag(), Needs()])], "run toy-untag again before it"),
+        ([Needs(), Untag(), Tag(), Needs()], "run toy-untag again before it"),
     ],
 )
 def test_advice_comes_from_the_pipeline(passes: list[ModulePass], advice: str) -> None:
     assert error_of(*passes).advice == advice
+
+
+def test_advice_says_that_a_pass_is_skipped() -> None:
+    class Late(Untag):
+        name = "toy-late"
+        opt_level = 3
+
+    advice = error_of(Tag(), Late(), Needs()).advice
+    assert advice == "toy-late would establish it, but is skipped (opt_level 3 > 2)"
 
 
 def test_advice_comes_from_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
