@@ -106,7 +106,10 @@ def _error(
         advice = _advice(condition, frame, run, ctx)
     else:
         advice = "the pass broke its promise: the error is in it, or in what it ensures"
-    return ConditionError(message, op, place_of(op), _blame(op, run), advice)
+    blame = _blame(op, run)
+    error = ConditionError("; ".join(filter(None, (f"{message}{place_of(op)}", blame, advice))))
+    error.op, error.message, error.blame, error.advice = op, message, blame, advice
+    return error
 
 
 def _subject(op: Operation) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, ShapedType, UnrankedTensorType
 from xdsl.ir import Attribute, Operation
 
-from .errors import ConditionError
+from .errors import ConditionError, ConfigError
 from .ir.walk import brief, name_of, walk
 from .names import did_you_mean, name_key
 
@@ -80,7 +80,7 @@ class Condition:
             raise
         except Exception as error:
             raise ConditionError(
-                f"condition '{self}' cannot be checked: {type(error).__name__}: {error}", op
+                f"condition '{self}' cannot be checked: {type(error).__name__}: {error}"
             ) from error
 
     def _violation(self, found: object) -> Violation:
@@ -132,7 +132,14 @@ def condition(
     return lambda check: Condition(name, statement, check, whole_module=whole_module)
 
 
-# The conditions of a pass
+# The conditions of a pass, and when they are checked
+
+
+def check_mode(mode: object) -> None:
+    """Raise ConfigError unless `mode` is one of `check_conditions` of a context."""
+    if mode not in (modes := ("never", "changed", "always")):
+        hint = did_you_mean(str(mode), modes)
+        raise ConfigError(f"check_conditions is never, changed or always, not {mode!r}{hint}")
 
 
 def conditions_of(owner: object, attribute: str) -> tuple[Condition, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from copy import copy
 from types import TracebackType
-from typing import Literal, Self, TypeAlias, get_args
+from typing import Literal, Self, TypeAlias
 
 from xdsl.context import Context
 from xdsl.passes import ModulePass
@@ -16,10 +16,9 @@ from .actions import PassActions, RemarkFilter
 from .analysis_manager import AnalysisManager
 from .config import Config, ConfigValue, config_types
 from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
-from .errors import ConfigError
 from .instrument import AnyInstrument, PassInstrument, PassInstrumentor, check_instruments
 from .limits import DEFAULT_MAX_ELEMENTS, MAX_ELEMENTS
-from .names import did_you_mean, name_key
+from .names import name_key
 from .output.html import to_html
 from .registry import PassInfo, check_context_level, check_names, check_passes
 from .run import Run
@@ -119,14 +118,13 @@ class PassContext:
 
     @check_conditions.setter
     def check_conditions(self, mode: ConditionMode) -> None:
-        if mode not in (modes := get_args(ConditionMode)):
-            hint = did_you_mean(str(mode), modes)
-            raise ConfigError(
-                f"check_conditions is {', '.join(modes[:2])} or {modes[2]}, not {mode!r}{hint}"
-            )
-        self._check_conditions: ConditionMode = mode
         # Asked before each pass: a comparison of strings would cost more.
         self.checks_conditions = mode != "never"
+        if self.checks_conditions:
+            from .conditions import check_mode
+
+            check_mode(mode)
+        self._check_conditions: ConditionMode = mode
 
     @property
     def is_observed(self) -> bool:

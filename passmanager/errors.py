@@ -43,21 +43,12 @@ class PassContractError(PasslineError):
 class ConditionError(PasslineError):
     """The error for a condition that does not hold before or after a pass, or cannot be checked.
 
-    `op` is the operation that breaks it, `message` names pass, condition and operation, `blame` the
-    pass that changed the operation last, and `advice` the passes that would establish the
-    condition; the text of the error has all of them.
+    `op` breaks it, `message` names pass, condition and op, `blame` the pass that changed the op
+    last, and `advice` the passes that would establish the condition.
     """
 
-    def __init__(
-        self,
-        message: str,
-        op: Operation | None = None,
-        place: str = "",
-        blame: str = "",
-        advice: str = "",
-    ) -> None:
-        super().__init__("; ".join(filter(None, (f"{message}{place}", blame, advice))))
-        self.message, self.op, self.blame, self.advice = message, op, blame, advice
+    op: Operation | None = None
+    message = blame = advice = ""
 
 
 class PipelineSyntaxError(PasslineError):

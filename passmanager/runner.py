@@ -270,11 +270,9 @@ def _guard(frame: PassFrame, run: Run, ctx: PassContext) -> None:
 def _check_conditions(
     attribute: Literal["requires", "ensures"], frame: PassFrame, run: Run, ctx: PassContext
 ) -> None:
-    """Raise ConditionError if a condition that the pass requires or ensures does not hold."""
-    if getattr(frame.pass_, attribute, ()):
-        from .condition_checks import check_conditions
+    from .condition_checks import check_conditions  # only where conditions are checked
 
-        check_conditions(attribute, frame, run, ctx)
+    check_conditions(attribute, frame, run, ctx)
 
 
 def _restore(frame: PassFrame, run: Run, error: BaseException) -> None:
