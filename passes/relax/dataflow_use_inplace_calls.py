@@ -19,6 +19,7 @@ from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.fast.clone import clone
 from ...passmanager.ir.walk import free_name, symbol_of, walk
+from .tensor_conditions import legalized
 
 
 def use_inplace_calls(module: ModuleOp, actions: Actions = SILENT) -> None:
@@ -148,6 +149,7 @@ class DataflowUseInplaceCalls(ModulePass):
     """
 
     name = "dataflow-use-inplace-calls"
+    requires = (legalized,)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         use_inplace_calls(module, ctx.actions)
