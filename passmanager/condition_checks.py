@@ -144,7 +144,7 @@ def _advice(condition: Condition, frame: PassFrame, run: Run, ctx: PassContext) 
             return f"{pipeline[at].name} would establish it, but is skipped ({skipped})"
         again = f"run {pipeline[at].name} again before it"
         return again if at < here else f"move {pipeline[at].name} before it"
-    others = [name for name in _registered(condition) if name_key(name) != frame.info.key]
+    others = [name for name in establishing_passes(condition) if name_key(name) != frame.info.key]
     return f"run {' or '.join(others)} first" if others else ""
 
 
@@ -157,7 +157,7 @@ def _nested(pass_: ModulePass) -> Iterator[ModulePass]:
         yield from _nested(child)
 
 
-def _registered(condition: Condition) -> Iterator[str]:
+def establishing_passes(condition: Condition) -> Iterator[str]:
     """Yield the names of the registered passes after which a condition holds."""
     return (name for name, cls in _registered_passes() if _ensures(cls, condition))
 

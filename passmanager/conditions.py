@@ -257,10 +257,12 @@ def _is_dynamic(type: Attribute) -> bool:
 
 
 GENERIC: Sequence[Condition] = (static_shapes,)
-_MAKERS: Mapping[str, Callable[..., Condition]] = {
+"""The conditions on any dialect that take no arguments."""
+MAKERS: Mapping[str, Callable[..., Condition]] = {
     "no-op-of": no_op_of,
     "only-dialects": only_dialects,
 }
+"""The functions that make conditions with arguments, by name."""
 
 
 def parse_condition(text: str, known: Iterable[Condition] = ()) -> Condition:
@@ -277,14 +279,14 @@ def parse_condition(text: str, known: Iterable[Condition] = ()) -> Condition:
     arguments = [part.strip() for part in inside.split(",")] if inside else []
     if "" in arguments:
         raise ConditionError(f"condition '{text}' has an empty argument")
-    makers = {name_key(maker): make for maker, make in _MAKERS.items()}
+    makers = {name_key(maker): make for maker, make in MAKERS.items()}
     if (make := makers.get(name_key(name))) is not None:
         if not arguments:
             raise ConditionError(f"condition '{name}' takes arguments: write {name}(a, b)")
         return make(*arguments)
     plain = {name_key(each.name): each for each in (*GENERIC, *known) if not each.arguments}
     if (found := plain.get(name_key(name))) is None:
-        names = [*_MAKERS, *(each.name for each in plain.values())]
+        names = [*MAKERS, *(each.name for each in plain.values())]
         raise ConditionError(f"there is no condition '{name}'{did_you_mean(name, names)}")
     if inside is not None:
         raise ConditionError(f"condition '{found.name}' takes no arguments")

@@ -42,6 +42,8 @@ def answer(
         return "\n".join(sorted(dialects))
     if args.list_instruments:
         return "\n".join(list_instruments(extensions))
+    if args.list_conditions:
+        return "\n".join(list_conditions())
     if args.list_configs:
         return "\n".join(list_configs())
     return None
@@ -220,6 +222,19 @@ def list_instruments(extensions: Iterable[ToolExtension]) -> Iterator[str]:
     for cls in classes:
         first = f"{cls.__name__:{width}}  "
         yield from filled(summary(cls), output_width(), " " * len(first), first)
+
+
+def list_conditions() -> Iterator[str]:
+    """Yield for each condition what it states, and the passes after which it holds."""
+    from ..passmanager.condition_checks import establishing_passes, registered_conditions
+    from ..passmanager.conditions import GENERIC, MAKERS
+
+    for name in MAKERS:
+        yield f"{name}(NAME, ...)"
+    for condition in (*GENERIC, *registered_conditions()):
+        yield from filled(condition.statement, output_width(), " " * 4, f"{condition}: ")
+        if passes := ", ".join(establishing_passes(condition)):
+            yield f"    after {passes}"
 
 
 def list_configs() -> Iterator[str]:

@@ -340,6 +340,8 @@ def _add_questions(parser: argparse.ArgumentParser) -> Group:
     add("--help-pass", metavar="NAME", help="describe one pass, with an example")
     add("--list-dialects", action="store_true", help="list all dialects")
     add("--list-instruments", action="store_true", help="list the instruments")
+    help = "list the conditions that passes require and ensure, and those on any dialect"
+    add("--list-conditions", action="store_true", help=help)
     add("--list-configs", action="store_true", help="list the keys of --config")
     help = "show which passes would run, and why others would not; as text, or as a graph of the "
     help += "order, requirements, places and what is preserved"
