@@ -124,10 +124,10 @@ def _blame(op: Operation, run: Run) -> str:
     around = next((each for each in ancestors(op) if each in run.last_changed), None)
     if around is None or isinstance(around, ModuleOp):
         return "no pass has changed it"
-    pattern = (run.patterns or {}).get(around, "")
+    name, pattern = run.last_changed[around]
     subject = "it" if around is op else _subject(around)
-    by = f"'{run.last_changed[around]}'" + (f" (pattern {pattern})" if pattern else "")
-    return f"{subject} was last changed by {by}"
+    by = f" (pattern {pattern})" if pattern else ""
+    return f"{subject} was last changed by '{name}'{by}"
 
 
 def _advice(condition: Condition, frame: PassFrame, run: Run, ctx: PassContext) -> str:

@@ -68,8 +68,9 @@ class Run:
         """The pattern that inserted or erased each op, None if no instrument asks for it."""
         self.merged: dict[Operation, Operation] = {}
         """The equal op that remained for each op that was erased, if `patterns` are asked for."""
-        self.last_changed: dict[Operation, str] = {}
-        """The pass that changed, made or moved each op last, while conditions are checked."""
+        self.last_changed: dict[Operation, tuple[str, str]] = {}
+        """The pass that changed, made or moved each op last, and the pattern that made it if that
+        is in `patterns`, while conditions are checked."""
         self._ir_context = ir_context
         self.watching = False
         """Whether changes are tracked, which costs a snapshot for each pass."""

@@ -320,7 +320,8 @@ def _process_changes(frame: PassFrame, run: Run) -> None:
     if changes:
         run.invalidate(frame, changes)
         if frame.checks_conditions:
-            run.last_changed |= dict.fromkeys(changes.ops, frame.info.name)
+            name, patterns = frame.info.name, run.patterns or {}
+            run.last_changed |= {op: (name, patterns.get(op, "")) for op in changes.ops}
 
 
 def _warn_about_names(ctx: PassContext, pass_: xdsl_passes.ModulePass, run: Run) -> None:

@@ -15,6 +15,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "passline.passmanager.registry": ("make_ir_context",),
     "passline.passmanager.ir.text.parser": ("parse_module",),
     "passline.passmanager.ir.verifier": ("verify",),
+    "passline.passmanager.condition_checks": ("unmet_condition",),
     "passline.compiler.frontends.onnx": ("import_model",),
     "passline.compiler.interpreters": ("register_semantics",),
     "passline.compiler.kernels.legalizations": ("register_legalizations",),

@@ -24,6 +24,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass as XDSLModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.traits import SymbolOpInterface
 
 from passline.passmanager import (
@@ -35,6 +36,7 @@ from passline.passmanager import (
     ModulePass,
     PassContext,
     PassContractError,
+    PatternPass,
     Sequential,
     condition,
     no_op_of,
@@ -43,6 +45,8 @@ from passline.passmanager import (
     static_shapes,
 )
 from passline.passmanager.conditions import parse_condition
+from passline.passmanager.context import ConditionMode
+from passline.passmanager.instruments import DebugCounter, RecordInstrument
 from passline.passmanager.ir.text.parser import parse_module
 
 checked: list[str] = []
@@ -102,14 +106,16 @@ def pass_with(
     return type("Made", (Nothing,), body)()
 
 
-def run(*passes: XDSLModulePass, mode: str = "always", on: ModuleOp | None = None) -> ModuleOp:
+def run(
+    *passes: XDSLModulePass, mode: ConditionMode = "always", on: ModuleOp | None = None
+) -> ModuleOp:
     """Run passes in a context that checks conditions."""
     checked.clear()
-    with PassContext(check_conditions=mode):  # pyright: ignore[reportArgumentType]
+    with PassContext(check_conditions=mode):
         return Sequential(passes)(on or module("f", "g"))
 
 
-def error_of(*passes: XDSLModulePass, mode: str = "always") -> ConditionError:
+def error_of(*passes: XDSLModulePass, mode: ConditionMode = "always") -> ConditionError:
     with pytest.raises(ConditionError) as caught:
         run(*passes, mode=mode)
     return caught.value
@@ -127,18 +133,18 @@ def test_nothing_is_checked_by_default() -> None:
 
 
 @MODES
-def test_a_pass_runs_if_what_it_requires_holds(mode: str) -> None:
+def test_a_pass_runs_if_what_it_requires_holds(mode: ConditionMode) -> None:
     run(Needs(), Tag(), Untag(), Needs(), mode=mode)
 
 
 @MODES
-def test_a_pass_does_not_run_if_it_does_not_hold(mode: str) -> None:
+def test_a_pass_does_not_run_if_it_does_not_hold(mode: ConditionMode) -> None:
     with pytest.raises(ConditionError, match="'toy-needs' requires 'untagged'"):
         run(Tag(), Needs(), mode=mode)
 
 
 @MODES
-def test_a_pass_that_does_not_ensure_what_it_says_fails(mode: str) -> None:
+def test_a_pass_that_does_not_ensure_what_it_says_fails(mode: ConditionMode) -> None:
     with pytest.raises(ConditionError, match=r"'toy-lie' ensures 'no-op-of\(test.op\)'"):
         run(Lie(), mode=mode)
 
@@ -246,8 +252,6 @@ def test_the_failure_reaches_instruments_and_the_module_is_restored() -> None:
 
 
 def test_a_pass_that_may_not_take_its_steps_ensures_nothing() -> None:
-    from passline.instruments import DebugCounter
-
     with PassContext(check_conditions="always", instruments=[DebugCounter({})]):
         Lie()(module("f"))
 
@@ -278,6 +282,38 @@ def test_the_error_says_that_no_pass_changed_the_operation() -> None:
     with PassContext(check_conditions="always"), pytest.raises(ConditionError) as caught:
         Sequential([Append(), Needs()])(ir)
     assert caught.value.blame == "no pass has changed it"
+
+
+@MODES
+def test_the_last_change_is_known_without_verification(mode: ConditionMode) -> None:
+    with PassContext(check_conditions=mode, verify_each=False):
+        with pytest.raises(ConditionError, match="it was last changed by 'toy-tag'"):
+            Sequential([Needs(), Tag(), Needs()])(module("f"))
+
+
+def test_the_error_names_the_pattern_that_made_the_operation() -> None:
+    class Rename(RewritePattern):
+        def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+            if isinstance(op, TestOp) and "old" in op.attributes:
+                rewriter.replace(op, TestOp())
+
+    class Renames(PatternPass):
+        name = "toy-renames"
+
+        def patterns(self) -> list[RewritePattern]:
+            return [Rename()]
+
+    ir = module("f")
+    func = ir.body.block.first_op
+    assert isinstance(func, FuncOp) and func.body.block.first_op is not None
+    func.body.block.insert_op_before(
+        TestOp(attributes={"old": StringAttr("")}), func.body.block.first_op
+    )
+    record = RecordInstrument()
+    with PassContext(check_conditions="changed", instruments=[record]):
+        with pytest.raises(ConditionError) as caught:
+            Sequential([Renames(), Nothing(), pass_with("a", [NO_TEST])])(ir)
+    assert caught.value.blame == "it was last changed by 'toy-renames' (pattern Rename)"
 
 
 def test_the_error_counts_what_breaks_the_condition() -> None:
@@ -482,7 +518,7 @@ def test_an_unknown_mode_is_an_error(mode: object, message: str) -> None:
 
 
 @MODES
-def test_a_condition_that_raises_is_named_with_the_pass(mode: str) -> None:
+def test_a_condition_that_raises_is_named_with_the_pass(mode: ConditionMode) -> None:
     @condition("broken", "nothing")
     def broken(op: Operation) -> Iterator[Operation]:
         raise KeyError("x")
