@@ -58,6 +58,7 @@ OPTIMIZE = Stages(
 LOWER_TO_TIR = Stages(
     {
         "legalize": (
+            "to-a-normal-form",  # legalize-ops leaves dataflow graphs alone
             "preallocate-collections",
             "legalize-ops",
         ),

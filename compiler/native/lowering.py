@@ -27,6 +27,7 @@ PIPELINES = ("complete-lowering", "lower-to-tir", "lower-to-mlir")
 NECESSARY = (
     *PIPELINES,
     "tir-bind-target",
+    "to-a-normal-form",
     "preallocate-collections",
     "legalize-ops",
     "plan-memory",

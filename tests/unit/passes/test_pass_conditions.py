@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from support.native.needs_llvmlite import needs_native
 from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
@@ -126,3 +128,12 @@ def test_simplify_inference_leaves_the_functions_that_fusion_made() -> None:
     assert "batch_norm" not in str(
         run(text.replace("attributes {relax.primitive}", ""), "simplify-inference", "always")
     )
+
+
+@needs_native
+@table_test("level", [0, 2])
+def test_a_dataflow_graph_has_machine_code(level: int) -> None:
+    with PassContext(opt_level=level):
+        function = passline.compile(passline.load(GRAPH))
+    (result,) = function(np.zeros(4, "f4"))
+    assert result == 4
