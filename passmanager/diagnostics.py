@@ -13,7 +13,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from .errors import PasslineError
 from .ir.location import file_location, location_of, place_text, source_line
-from .output.status import clear_status
 from .output.visible import excerpt_of, visible
 
 Where = Operation | SSAValue | LocationAttr | None
@@ -199,6 +198,8 @@ def wants_colour(stream: TextIO) -> bool:
 
 def print_message(severity: Severity, message: str, program: str = "") -> None:
     """Print a message that is about no place in the IR on stderr, in colour on a terminal."""
+    from .output.status import clear_status  # which a run without messages does not need
+
     clear_status()
     before = f"{program}: " if program else ""
     label = _label(severity, wants_colour(sys.stderr))
@@ -207,6 +208,8 @@ def print_message(severity: Severity, message: str, program: str = "") -> None:
 
 def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
     """Print diagnostics on stderr, in colour on a terminal: the default renderer of contexts."""
+    from .output.status import clear_status
+
     clear_status()
     colour = wants_colour(sys.stderr)
     for diagnostic in diagnostics:
