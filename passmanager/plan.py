@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from xdsl.passes import ModulePass
 
+from .conditions import conditions_of
 from .context import PassContext
 from .names import name_key
 from .output.html import to_html
@@ -103,8 +104,10 @@ class Plan:
                     "reason": step.reason,
                     "depth": step.depth,
                     "stage": step.stage,
-                    "requires": step.info.required,
+                    "required": step.info.required,
                     "preserves": _preserved(step),
+                    "requires": [str(c) for c in conditions_of(step.pass_, "requires")],
+                    "ensures": [str(c) for c in conditions_of(step.pass_, "ensures")],
                     "placement": {"after": at.after, "before": at.before, "stage": at.stage},
                 }
             )

@@ -153,7 +153,7 @@ def help_pass(name: str, passes: Passes) -> Iterator[str]:
     if issubclass(cls, Pass):
         preserved = [p if isinstance(p, str) else p.__name__ for p in cls.preserves]
         yield f"  level: {cls.opt_level}"
-        yield f"  requires: {', '.join(cls.required) or 'nothing'}"
+        yield f"  required: {', '.join(cls.required) or 'nothing'}"
         yield f"  preserves: {', '.join(preserved) or 'nothing'}"
         if cls.after or cls.before or cls.stage:
             from ..passmanager.placement import placement_of

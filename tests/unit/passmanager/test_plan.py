@@ -35,7 +35,8 @@ def test_json_has_what_a_step_requires_preserves_and_where_it_is_placed() -> Non
     read = json.loads(plan().json())
     user, x = read["steps"][2], read["steps"][3]
     assert (user["pass"], user["stage"], user["action"]) == ("user", "first", "run")
-    assert (user["requires"], user["preserves"]) == (["base"], ["base", "str"])
+    assert (user["required"], user["preserves"]) == (["base"], ["base", "str"])
+    assert (user["requires"], user["ensures"]) == ([], [])
     assert x["placement"] == {"after": ["user"], "before": ["end"], "stage": ""}
     assert x["reason"] == "added: after user, before end"
     assert read["steps"][4]["action"] == "skip"

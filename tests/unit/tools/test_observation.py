@@ -581,7 +581,7 @@ def test_help_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     lines = run("--help-pass=FoldConstant").stdout.splitlines()
     assert lines[0] == "fold-constant"
-    assert "  level: 2" in lines and "  requires: infer-type" in lines
+    assert "  level: 2" in lines and "  required: infer-type" in lines
     assert "    max-elements: int = 16777216" in lines
     assert (
         "        The maximum number of elements of a folded operation's operands and results."
