@@ -62,6 +62,20 @@ test-core:
 unit-core: $(VENV)/installed-core
 	@$(BIN)/python -m pytest -n auto $(CORE)
 
+# Threads with a CPython without a global lock, if there is one: eight threads read, run and print
+# modules for a minute (STRESS=60).
+.PHONY: test-freethreaded unit-freethreaded
+FREETHREADED ?= $(firstword $(foreach name,python3.14t python3.13t,$(shell command -v $(name))))
+STRESS := 60
+test-freethreaded:
+	@test -n "$(FREETHREADED)" || { echo "make test-freethreaded needs python3.14t or python3.13t:" \
+		"none is on the PATH, and FREETHREADED names none" >&2; exit 1; }
+	@$(MAKE) --no-print-directory VENV=$(VENV)/freethreaded PYTHON=$(FREETHREADED) unit-freethreaded
+
+unit-freethreaded: $(VENV)/installed-core
+	@PYTHON_GIL=0 PASSLINE_STRESS=$(STRESS) $(BIN)/python -m pytest -q \
+		tests/unit/passmanager/runs/test_concurrency.py
+
 # `make unit FILTER=winograd`: the files with that in their path, without importing the others.
 FILTERED = $(shell find tests -path '*$(FILTER)*' '(' -name 'test_*.py' -o -name '*.mlir' ')')
 
@@ -178,6 +192,12 @@ MINUTES ?= 10
 fuzz: $(VENV)/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) \
 		$(if $(CASES),--cases $(CASES)) $(OPTIONS)
+
+# Random modules through random pipelines, on one core and in workers: the same bytes.
+.PHONY: fuzz-workers
+fuzz-workers: $(VENV)/installed-test
+	PYTHONPATH=tests $(BIN)/python -m fuzz.workers $(if $(SEED),--seed $(SEED)) \
+		$(if $(CASES),--cases $(CASES))
 
 # Broken input to the tools: mutated IR, models, pipelines and so on.
 fuzz-broken: $(VENV)/installed-test

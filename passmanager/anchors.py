@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove
 
+from .alone import transform, visit_alone
 from .base import FunctionPass, Pass
 from .context import PassContext
-from .errors import PassContractError, PasslineError
+from .errors import PasslineError
 from .ir.per_class import OpClasses
-from .ir.walk import brief, is_skipped, name_of, symbol_of
+from .ir.walk import is_skipped, name_of
 from .names import did_you_mean
 from .registry import PassInfo
-from .run import Run
+from .run import PassFrame, Run
 from .runner import info_of, is_own, nested_passes
 from .sequential import Fixpoint, Repeat, Sequential
 
@@ -160,6 +160,19 @@ class Anchored(Pass):
             text = f"{anchor}({text})"
         return replace(own, text=text, composite=False)
 
+    def units(self, module: ModuleOp) -> Sequence[Operation] | None:
+        inner = self.pass_
+        if info_of(inner).composite or (is_own(inner) and not inner.parallel):
+            return None
+        is_direct = len(self.anchors) == 1 and self.anchors[0] != ModuleOp.name
+        return self._anchored(module) if is_direct else None
+
+    def visit(
+        self, op: Operation, module: ModuleOp, ctx: PassContext, frame: PassFrame
+    ) -> Operation:
+        pass_ = ctx.config.apply(self.pass_, self.pass_.name)
+        return visit_alone(pass_, op, module, ctx, (self.info.name, self.anchors[-1]))
+
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         pass_ = ctx.config.apply(self.pass_, self.pass_.name)
         run = Run.current()
@@ -168,13 +181,9 @@ class Anchored(Pass):
             frame.function = op
             if isinstance(op, ModuleOp) and self.anchors[-1] == ModuleOp.name:
                 run.part = op
-                _transform(pass_, op, ctx)
+                transform(pass_, op, ctx)
                 continue
-            symbol = symbol_of(op)
-            with alone(op, module) as single:
-                run.part = single
-                _transform(pass_, single, ctx)
-                _check_contract(self.info.name, self.anchors[-1], op, symbol, single.body.block)
+            visit_alone(pass_, op, module, ctx, (self.info.name, self.anchors[-1]))
         frame.function = run.part = None
 
     def visited(self, module: ModuleOp) -> Iterable[Operation]:
@@ -196,35 +205,6 @@ class Anchored(Pass):
         return [op for op in found if any(r.blocks for r in op.regions) and not is_skipped(op)]
 
 
-def _transform(pass_: ModulePass, module: ModuleOp, ctx: PassContext) -> None:
-    """Run a pass on a module that is in another one, or holds one op of another."""
-    if is_own(pass_):
-        pass_.transform(module, ctx)
-    else:
-        pass_.apply(Run.current().ir_context, module)
-
-
-@contextmanager
-def alone(op: Operation, module: ModuleOp) -> Generator[ModuleOp]:
-    """Move `op` into a module of its own, with the attributes of `module`; at the end, move the ops
-    in that module to the place of `op`.
-    """
-    block = op.parent
-    assert block is not None
-    following = op.next_op
-    op.detach()
-    single = ModuleOp([op], module.attributes.copy())
-    try:
-        yield single
-    finally:
-        for new in (inner := single.body.block).ops:
-            inner.detach_op(new)
-            if following is None:
-                block.add_op(new)
-            else:
-                block.insert_op_before(new, following)
-
-
 def _check_anchor(anchor: str, ops: Sequence[Operation]) -> None:
     """Raise PasslineError unless passes can run on each of `ops`, which are called `anchor`,
     alone.
@@ -242,21 +222,3 @@ def _check_anchor(anchor: str, ops: Sequence[Operation]) -> None:
             f"'{anchor}(...)': '{anchor}' is not isolated from above, "
             "and so no pass can run on one alone"
         )
-
-
-def _check_contract(name: str, anchor: str, op: Operation, symbol: str, block: Block) -> None:
-    """Raise PassContractError unless `op`, or an op like it, is all that a module holds, and has
-    the symbol name `symbol`.
-    """
-    ops = [*block.ops]
-    before = (name_of(op), symbol)
-    if [(name_of(new), symbol_of(new)) for new in ops] == [before]:
-        return
-    added = [brief(new) for new in ops if new is not op]
-    if op not in ops:
-        added = [f"{', '.join(added) or 'nothing'} in place of {brief(op)}"]
-    did = f"left {', '.join(added)}" if added else f"renamed @{symbol} to @{symbol_of(op)}"
-    raise PassContractError(
-        f"pass '{name}', nested under '{anchor}', {did}: there it may not add, delete or rename "
-        f"ops of the module; write it outside of {anchor}(...)"
-    )

@@ -30,7 +30,7 @@ from .runner import AbstractPass, current_instrumentor, replace_contents, run_pa
 _METADATA = (
     *("name", "opt_level", "required", "preserves", "requires", "ensures"),
     *("after", "before", "stage"),
-    *("nestable", "rounds", "changes_interface", "acts_on"),
+    *("nestable", "rounds", "changes_interface", "acts_on", "parallel"),
 )
 
 _MEANT = (*_METADATA[1:], "anchor")
@@ -116,10 +116,11 @@ class Pass(AbstractPass):
     `after`, `before` and `stage` (where it belongs in a pipeline that it is added to: names of
     passes and stages), `rounds` (whether it may change the rounding of floats, as by reassociation,
     or the `Rounding` that says how), `changes_interface` (whether it may remove, rename or hide
-    public functions, or change their parameters) and `acts_on` (classes of ops without which it
-    does nothing) are plain class attributes. Options are the annotated fields of a
-    `@dataclass(frozen=True)` subclass. Calling a pass transforms a copy; `apply` works in place,
-    and makes every pass usable as one of xDSL's. Derive from ModulePass or FunctionPass.
+    public functions, or change their parameters), `acts_on` (classes of ops without which it does
+    nothing) and `parallel` (whether its functions may go to workers) are plain class attributes.
+    Options are the annotated fields of a `@dataclass(frozen=True)` subclass. Calling a pass
+    transforms a copy; `apply` works in place, and makes every pass usable as one of xDSL's. Derive
+    from ModulePass or FunctionPass.
     """
 
     name: ClassVar[str] = "pass"
@@ -206,6 +207,21 @@ class ModulePass(Pass):
         replaces it.
         """
 
+    def units(self, module: ModuleOp) -> Sequence[Operation] | None:
+        # Remarks about a module are in an order of their own, not by functions.
+        if not self.nestable or PassContext.current().remark_filter:
+            return None
+        from .alone import units_alone
+
+        return units_alone(module)
+
+    def visit(
+        self, op: Operation, module: ModuleOp, ctx: PassContext, frame: PassFrame
+    ) -> Operation:
+        from .alone import visit_alone
+
+        return visit_alone(self, op, module, ctx, (self.info.name, op.name))
+
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         result = self.transform_module(module, ctx)
         if result is None or result is module:
@@ -256,21 +272,37 @@ class FunctionPass(Pass, Generic[AnchorT]):
         # constant time; and one of all symbols at the end, which finds added functions, too.
         symbols = _symbols(block)
         for func in [op for op in block.ops if self.visits(op)]:
-            frame.function = func
-            name = symbol_of(func)
-            # A function that a visit of another one deleted is not visited, but reported below.
-            if func.parent is block:
-                result = self.transform_function(func, module, ctx)  # pyright: ignore[reportArgumentType]
-                if result is not None and result is not func:
-                    if symbol_of(self._checked(result)) != name:
-                        _warn_about_name(result, name, frame)
-                    func = _replace_function(func, result)
-            self._check_function(func, name, block)
+            self.visit(func, module, ctx, frame)
         frame.function = None
         self._check_symbols(symbols, _symbols(block))
 
     def visited(self, module: ModuleOp) -> Sequence[Operation]:
         return [op for op in module.ops if self.visits(op)]
+
+    def units(self, module: ModuleOp) -> Sequence[Operation] | None:
+        cls: type[Pass] = type(self)
+        bases = cls.__mro__[: cls.__mro__.index(FunctionPass)]
+        if any("transform" in vars(base) for base in bases):
+            return None
+        return self.visited(module)
+
+    @final
+    def visit(
+        self, op: Operation, module: ModuleOp, ctx: PassContext, frame: PassFrame
+    ) -> Operation:
+        func = op
+        block = module.body.block
+        frame.function = func
+        name = symbol_of(func)
+        # A function that a visit of another one deleted is not visited, but reported below.
+        if func.parent is block:
+            result = self.transform_function(func, module, ctx)  # pyright: ignore[reportArgumentType]
+            if result is not None and result is not func:
+                if symbol_of(self._checked(result)) != name:
+                    _warn_about_name(result, name, frame)
+                func = _replace_function(func, result)
+        self._check_function(func, name, block)
+        return func
 
     def visits(self, op: Operation) -> bool:
         """Return whether this pass visits `op`: a function of its anchor that has a body and is not

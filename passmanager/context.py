@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
@@ -50,6 +51,8 @@ class PassContext:
     - `renderer`: shows the diagnostics of a pass.
     - `remark_filter`: a regular expression for the passes whose remarks are wanted, or a dict with
       one for each kind (`passed`, `missed`, `failed`, `analysis`, `all`).
+    - `workers`: the most processes that run function passes at the same time, as far as there are
+      cores; by default that of `PASSLINE_THREADS`, else 1. The result does not depend on it.
 
     Contexts nest, and inherit nothing from the outer one.
 
@@ -74,6 +77,7 @@ class PassContext:
         check_conditions: ConditionMode = "never",
         renderer: Renderer = print_diagnostics,
         remark_filter: str | Mapping[str, str] | None = None,
+        workers: int | None = None,
     ) -> None:
         check_context_level(opt_level)
         self.opt_level = opt_level
@@ -94,6 +98,11 @@ class PassContext:
         self.check_conditions = check_conditions
         self.renderer = renderer
         self.remark_filter = RemarkFilter(remark_filter)
+        self.workers = 1
+        if workers is not None or os.environ.get("PASSLINE_THREADS"):
+            from .forks import worker_count
+
+            self.workers = worker_count(workers)
         self.names_checked = not (self.required_pass or self.disabled_pass)
         self._required = frozenset(map(name_key, self.required_pass))
         self._disabled = frozenset(map(name_key, self.disabled_pass))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from types import new_class
-from typing import Protocol, TypeAlias, TypeVar, cast, overload
+from typing import ClassVar, Protocol, TypeAlias, TypeVar, cast, overload
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -26,6 +26,11 @@ class PassInstrument:
     Source: `tvm.instrument.PassInstrument`; `finalize_pass_ctx`, `should_execute`, `pass_failed`,
     `pass_skipped` and the hooks about analyses are Passline's.
     """
+
+    observes_ir: ClassVar[bool] = True
+    """Whether a hook looks at the IR or depends on the order in which functions are transformed:
+    passes then run on one core. If not, its hooks are called in order, but may be called after
+    workers have run several passes."""
 
     @property
     def name(self) -> str:

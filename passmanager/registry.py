@@ -295,7 +295,7 @@ def check_spelling(name: str) -> None:
 
 def check_level(opt_level: object) -> None:
     """Raise TypeError if `opt_level` is not an int, ValueError if it is negative."""
-    if _whole(opt_level, "opt_level") < 0:
+    if whole(opt_level, "opt_level") < 0:
         raise ValueError(f"opt_level is 0 or more, not {opt_level}")
 
 
@@ -308,12 +308,13 @@ def check_context_level(
 ) -> None:
     """Raise TypeError if the level of a context is not an int, ConfigError if it is out of
     range."""
-    if not 0 <= (number := _whole(level, setting)) <= highest:
+    if not 0 <= (number := whole(level, setting)) <= highest:
         limit = "0 or more" if number < 0 else f"{highest} or less"
         raise ConfigError(f"{setting} is {limit}, not {level}: levels are 0 to {highest}")
 
 
-def _whole(level: object, setting: str) -> int:
+def whole(level: object, setting: str) -> int:
+    """Return an int; TypeError, which names the setting, for anything else."""
     if not isinstance(level, int) or isinstance(level, bool):
         raise TypeError(f"{setting} is a whole number, not {level!r}")
     return level

@@ -20,7 +20,7 @@ from .analysis_manager import AnalysisManager
 from .diagnostics import DiagnosticContext, DiagnosticError, Renderer
 from .errors import InvalidIRError
 from .instrument import PassInstrumentor
-from .ir.changes import Changes, Snapshot
+from .ir.changes import Changes, ModuleRecord, Snapshot
 from .ir.location import place_of
 from .ir.per_class import OpClasses
 from .ir.walk import ancestors, symbol_of, walk
@@ -64,6 +64,10 @@ class Run:
         """The number of passes that were found to change the module."""
         self.changed_in: dict[Operation, int] = {}
         """The version of the last change of each top-level op that changed since tracking began."""
+        self.foreseen: Changes | None = None
+        """The changes that workers made by the pass that runs, which are verified."""
+        self.unsuited: set[str] = set()
+        """The keys of the passes that workers could not run."""
         self.patterns: dict[Operation, str] | None = None
         """The pattern that inserted or erased each op, None if no instrument asks for it."""
         self.merged: dict[Operation, Operation] = {}
@@ -196,7 +200,9 @@ class Run:
         """
         self.watch()
         assert self._snapshot is not None
-        changes = self._snapshot.update(details)
+        changes, self.foreseen = self.foreseen, None
+        if changes is None:
+            changes = self._snapshot.update(details)
         if changes:
             self.version += 1
             self.changed_in.update(dict.fromkeys(changes.top_level, self.version))
@@ -208,6 +214,11 @@ class Run:
         """Let the next call of `changes` return these again: they failed verification."""
         if self._snapshot is not None:
             self._snapshot.reject(changes)
+
+    @property
+    def record(self) -> ModuleRecord | None:
+        """The state of the module, of which no change is pending; None if it is not tracked."""
+        return None if self._snapshot is None else self._snapshot.record
 
     def op_classes(self) -> OpClasses:
         """Return the classes of the ops in the module, of which no change is pending."""
@@ -244,6 +255,8 @@ class PassFrame:
     """The op of the step that the pass asked about last, if an instrument decides about steps."""
     verify_time = 0.0
     """The seconds spent on finding and verifying the changes of the pass."""
+    worker_time = 0.0
+    """The seconds that workers spent on the pass before it started here."""
     load_time = 0.0
     """The seconds spent, before the pass started, on importing modules that it needs."""
 

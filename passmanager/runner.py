@@ -60,6 +60,10 @@ class AbstractPass(xdsl_passes.ModulePass):
     """The classes and interfaces of ops without which the pass changes and reports nothing: its
     body does not run on a module that has none of them. Empty if there is no such limit."""
 
+    parallel: ClassVar[bool] = True
+    """Whether a worker may run a pass on functions in a copy of this process: it looks at no other
+    function, and keeps nothing outside of the IR, as a list of what it saw or a file."""
+
     @cached_property
     @abstractmethod
     def info(self) -> PassInfo:
@@ -98,6 +102,16 @@ class AbstractPass(xdsl_passes.ModulePass):
     @abstractmethod
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         """Transform `module` in place: the body of the pass, without instruments and checks."""
+
+    def units(self, module: ModuleOp) -> Sequence[Operation] | None:
+        """Return the ops directly in the module that the pass transforms, each by itself; None if
+        it is a pass on the module as a whole."""
+
+    def visit(
+        self, op: Operation, module: ModuleOp, ctx: PassContext, frame: PassFrame
+    ) -> Operation:
+        """Transform one op of `units`; return it, or the one that has taken its place."""
+        raise NotImplementedError
 
 
 # How a pass is run. No Enum: the look-up of a member takes a tenth of the cost of a no-op pass.
@@ -309,7 +323,12 @@ def _process_changes(frame: PassFrame, run: Run) -> None:
                 # Here: it is a quarter of the code, which a run without changes does not need.
                 from .ir.verifier import verify_changes
 
-                verify_changes(run.module, changes, dominance=frame.verify_dominance)
+                verify_changes(
+                    run.module,
+                    changes,
+                    dominance=frame.verify_dominance,
+                    cores=PassContext.current().workers,
+                )
         finally:  # also if verification fails, so that timing instruments see it
             frame.verify_time += perf_counter() - began
         if changes and frame.verify_preserves:

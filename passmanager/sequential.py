@@ -157,6 +157,11 @@ class Sequential(Pass):
         scope = enter_scope(self, run, ctx) if self._requires_any else RequirementScope(run.passes)
         skipped: list[Step] = []
         ran = False
+        workers = None
+        if ctx.workers > 1:
+            from .workers import workers_for
+
+            workers = workers_for(self._own_steps, run, ctx)
         for step in self._own_steps:
             pass_, info, _, _, place, _, _ = step
             # Asked as late as here: the passes before this one may change the settings.
@@ -166,6 +171,8 @@ class Sequential(Pass):
                 continue
             if info.required:
                 run_requirements(info, scope, run, ctx)
+            if workers is not None:
+                pass_ = workers.replay_of(step) or pass_
             ran = run_pass(pass_, info, run, ctx, place) or ran
         if skipped and not ran:
             _warn_about_levels(self.info, skipped, ctx, run)

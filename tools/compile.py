@@ -26,6 +26,7 @@ from ..compiler.native.lowering import NECESSARY, bind_target, complete_lowering
 from ..compiler.native.preparation.preparation import Prepared, prepare
 from ..dialects.target import Target, host, known_target
 from ..passmanager.errors import PasslineError
+from ..passmanager.forks import at_most_cores
 from ..passmanager.ir.garbage_collection import paused_collector
 from ..passmanager.output.files import check_writable
 from .command_line.argument_parser import nonempty_text, positive, written_file
@@ -64,10 +65,19 @@ class PasslineCompileMain(PasslineOptMain):
         add("--header", type=written_file, metavar="FILE.h", help=help)
         help = "the threads on which the function runs, where there is enough work; by default 1"
         add("--threads", type=positive, default=1, metavar="N", help=help)
+        help = "the cores on which passes and LLVM run: by default 1 for passes and all for LLVM; "
+        help += "with --out-dir, the number of processes"
+        add("-j", "--jobs", type=positive, metavar="N", help=help)
         help = "the name that the symbols in C begin with, by default that of the output file"
         add("--name", type=c_name, metavar="NAME", help=help)
 
+    jobs: int | None = None
+    """The number of cores for one input."""
+
     def check_arguments(self) -> None:
+        if self.args.out_dir is None:
+            self.jobs, self.args.jobs = self.args.jobs, None
+            self.args.workers = self.jobs
         super().check_arguments()
         check_files(self.args)
         if self.args.target != "mlir":
@@ -112,6 +122,10 @@ class PasslineCompileMain(PasslineOptMain):
     def result_file(self) -> ResultFile:
         files = self.args.output_file, header_file(self.args)
         return LibraryFiles(*files, quiet=self.args.quiet)
+
+    def write_chunk(self, module: ModuleOp, result: ResultFile) -> None:
+        with at_most_cores(self.jobs):
+            super().write_chunk(module, result)
 
     def write_result(self, prog: ModuleOp, result: ResultFile) -> None:
         """Compile the function, and write its code and the header."""

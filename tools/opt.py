@@ -287,6 +287,7 @@ class PasslineOptMain(XDSLHooks):
             check_conditions=self.args.check_conditions or "never",
             renderer=self.render,
             remark_filter=self.remark_filter(),
+            workers=getattr(self.args, "workers", None),
         )
         if level is None:
             context.opt_level = sys.maxsize  # all passes, whatever their level

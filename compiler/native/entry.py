@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from ...dialects.tir.ops import output_count
 from ...passes.llvm.types import lowered_type
+from ...passmanager.output.status import PASSIVE_THREADS
 from ..interpreters.signature import Function
 from .codegen import Body, Data, all_sizes, declaration, quoted
 from .jit import LoadedFunction
@@ -315,6 +316,7 @@ if sys.platform != "linux":  # machine code calls the function of the C library
 
 THREAD = "passline-interruption"
 """The name of the thread that waits for signals."""
+PASSIVE_THREADS.add(THREAD)
 
 
 class interruptible:

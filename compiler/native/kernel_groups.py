@@ -24,15 +24,15 @@ from ...passes.generic.call_graph import CallGraph
 from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.fast.clone import clone
+from ...passmanager.forks import Fork, Lost, Send, available_cores, can_fork
 from ...passmanager.ir.verifier import verify
 from ...passmanager.ir.walk import walk
 from ...passmanager.registry import make_ir_context
 from ..analysis.constant_evaluator import constant_extent
 from . import codegen
-from .compiled import Fork, Lost, Send, can_fork
 from .llvm_printer import llvm_ir
 from .lowering import is_lowered, kernel_lowering, lowers_function_by_function
-from .objects import available_cores, balanced, compiling
+from .objects import balanced, compiling
 from .preparation.assertions import Failures, report_assertions
 from .preparation.owned_memory import Work, assert_allocated, insert_polls_in_long
 from .preparation.preparation import (

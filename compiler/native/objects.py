@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import struct
 import subprocess
@@ -18,6 +17,7 @@ from xdsl.ir import Operation
 
 from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
+from ...passmanager.forks import available_cores
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.walk import walk
 from ...passmanager.output.status import doing
@@ -123,13 +123,6 @@ def compiling(total: int, done: Callable[[], int]) -> AbstractContextManager[Non
     """Show on the terminal that LLVM compiles functions, and which part of them is done."""
     text = "compiling with LLVM" if total == 1 else f"compiling {total} functions with LLVM"
     return doing(text, lambda: done() / max(1, total))
-
-
-def available_cores() -> int:
-    """Return the number of cores on which this process may run."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 START = """import runpy, sys

@@ -134,6 +134,7 @@ class EliminateCommonSubexpr(FunctionPass):
     name = "eliminate-common-subexpr"
     opt_level = 3
     required = ("infer-type",)
+    parallel = False  # it needs to know which functions have effects
     preserves = ("infer-type",)
 
     call_only: bool = False

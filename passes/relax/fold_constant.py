@@ -352,6 +352,7 @@ class FoldConstant(FunctionPass):
 
     name = "fold-constant"
     opt_level = 2
+    parallel = False  # it evaluates calls of other functions
     # A constant has a static type, so that values of unknown shape stay. TVM infers types itself,
     # Relay after each function pass. Not preserved: types may depend on constant operands.
     required = ("infer-type",)

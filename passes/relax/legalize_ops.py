@@ -51,6 +51,7 @@ from ..generic.call_graph import CallGraph
 from ..generic.dead_code_elimination import remove_dead_operations
 from ..sizes import functions_with_unknown_sizes
 from .fuse_ops import fuse_operations, keeps_count
+from .kernels_on_cores import kernels_on_cores
 from .outliner import Outliner, fusible_functions, is_scalar_constant
 from .tensor_conditions import legalized
 from .to_a_normal_form import a_normal_form
@@ -68,12 +69,14 @@ def legalize_operations(
     actions: Actions = SILENT,
     winograd: Winograd = "none",
     database: Database | None = None,
+    cores: int = 1,
 ) -> Mapping[str, Kernel]:
     """Replace each operation on tensors in `module`, and each primitive function, by the call of a
     kernel that is scheduled for `target`; equal operations or functions share a kernel. Return the
     kernels by name.
 
-    The schedules are those that were measured, if `database` has them, or else estimated."""
+    The schedules are those that were measured, if `database` has them, or else estimated. Kernels
+    are built on up to that many cores."""
     # First what has sizes that only the data decide: it becomes operations that compute them.
     replace_data_dependent(module)
     shapes = symbolic_shapes(module)
@@ -88,7 +91,7 @@ def legalize_operations(
     # Each operation in a function of its own, then each function a kernel: equal ones are built
     # once.
     outline_operations(module, actions, shapes)
-    kernels = build_kernels(module, target, actions, winograd, database)
+    kernels = build_kernels(module, target, actions, winograd, database, cores)
     # A second look at the calls: a kernel whose result sizes are not known before a call is given
     # up.
     sizes: Sizes = {} if shapes is None else sizes_of_results(module, kernels, shapes, actions)
@@ -139,20 +142,28 @@ def build_kernels(
     actions: Actions,
     winograd: Winograd,
     database: Database | None = None,
+    cores: int = 1,
 ) -> dict[str, Kernel]:
     """Replace each primitive function by its kernel if it has one; return the kernels by name."""
     kernels: dict[str, Kernel] = {}
     constants = constant_arguments(module)
-    for func in [op for op in module.body.block.ops if isinstance(op, FuncOp)]:
-        if "relax.primitive" not in func.attributes:
-            continue
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    functions = [func for func in functions if "relax.primitive" in func.attributes]
+    built: Mapping[FuncOp, Kernel] = {}
+    if cores > 1 and database is None:
+        # Not those of constants, whose callers call a function of this process to prepare them.
+        others = [func for func in functions if not constants[func.sym_name.data]]
+        built = kernels_on_cores(
+            module, others, lambda func: kernel_of(func, target, {}, winograd), cores
+        )
+    for func in functions:
         given = constants[func.sym_name.data]
         key = kernel_key(func, given, winograd)
         record = None if database is None else database.find(key, target)
         # None is the cost model for all choices, () that of a kernel that was not measured.
         measured = None if database is None else () if record is None else record.choices
         try:
-            kernel = kernel_of(func, target, given, winograd, measured)
+            kernel = built.get(func) or kernel_of(func, target, given, winograd, measured)
         except NoKernel as error:
             actions.missed(func, "NoKernel", f"no kernel: {error}")
             continue
@@ -410,4 +421,5 @@ class LegalizeOps(ModulePass):
         database = Database.read(self.database) if self.database else None
         for warning in () if database is None else database.warnings:
             ctx.diagnostics.warning(None, warning)
-        legalize_operations(module, target_of(module), ctx.actions, self.winograd, database)
+        target = target_of(module)
+        legalize_operations(module, target, ctx.actions, self.winograd, database, ctx.workers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Sized
 from itertools import count
 from operator import attrgetter
+from threading import Lock
 from types import CodeType
 from typing import Final, TypeAlias, cast
 from weakref import ref
@@ -52,7 +53,8 @@ class Signatures:
         self._is_compared = _is_scalar if scalars_only else _has_known_parts
         self._numbers: dict[int, int] = {}  # by identity
         self._by_value: dict[Attribute, int] = {}
-        self._new_number = count(1).__next__  # also for several threads
+        self._next_number = count(1).__next__
+        self._lock = Lock()  # without a global lock of Python, two threads may get one number
         references = self._references = dict[int, _Reference | Attribute]()
         numbers = self._numbers
 
@@ -110,7 +112,8 @@ class Signatures:
         if is_compared:
             number = self._by_value.get(attribute)
         if number is None:
-            number = self._new_number()
+            with self._lock:
+                number = self._next_number()
             if len(self._by_value) > _LIMIT:
                 self._by_value.clear()
             if is_compared and _is_comparable(attribute):

@@ -21,6 +21,8 @@ class PassLog(PassInstrument):
     ones.
     """
 
+    observes_ir = False
+
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
         name = info.name if info.composite else info.text
         _write(len(Run.current().frames) - 1, f"Running pass: {name} on {module.name}")

@@ -6,6 +6,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from ..output.status import THREAD
 from ..run import PassFrame, Run
 from .nesting import Entry, NestingInstrument
 
@@ -22,6 +23,8 @@ class ProgressInstrument(NestingInstrument[None]):
     The line appears after `delay` seconds and disappears at the end of the outermost pass. It needs
     rich, which draws in a thread of its own, and takes about 2 microseconds a pass.
     """
+
+    observes_ir = False
 
     def __init__(self, total: int | None = None, delay: float = 1.0) -> None:
         super().__init__()
@@ -61,6 +64,7 @@ class ProgressInstrument(NestingInstrument[None]):
         if sys.stderr.isatty():
             self._timer = threading.Timer(self.delay, self._show)
             self._timer.daemon = True
+            self._timer.name = THREAD
             self._timer.start()
 
     def _stop(self) -> None:
@@ -88,7 +92,11 @@ class ProgressInstrument(NestingInstrument[None]):
             redirect_stdout=False,
             redirect_stderr=False,
         )
+        before = threading.enumerate()
         self._live.start()
+        for thread in threading.enumerate():
+            if thread not in before:  # it draws, and a forked process does not
+                thread.name = THREAD
 
     def _line(self) -> Table:
         from rich.progress_bar import ProgressBar

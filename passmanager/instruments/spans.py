@@ -134,6 +134,7 @@ class SpanInstrument(NestingInstrument[Span]):
 
     def end(self, item: Span, run: Run, frame: PassFrame, failed: bool) -> None:
         item.ended = self.clock()
+        item.began -= frame.worker_time
         item.verify_seconds = frame.verify_time
         item.failed = failed
         self._close_session()

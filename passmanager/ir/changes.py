@@ -40,20 +40,26 @@ Lists compare items by identity first, and values, ops, blocks and regions have 
 class ModuleRecord:
     """A module and the ops directly in it, and separately the contents of each of these ops.
 
-    Ops that did not change compare equal as whole lists, in C.
+    Ops that did not change compare equal as whole lists, in C. With `only` of the ops in the module
+    that one alone is recorded.
     """
 
-    def __init__(self, module: ModuleOp) -> None:
+    def __init__(self, module: ModuleOp, only: Operation | None = None) -> None:
         self.top: State = []
         self.bodies: dict[Operation, State] = {}
         regions: list[Region] = []
         # The module as an op, then the ops in it; the regions of these are recorded as bodies.
         _record_ops(self.top, regions, module, module.next_op)
+        if only is not None:
+            self.top += [regions[0], module.body.block, module.body.block.args]
+            _record_ops(self.top, [], only, only.next_op)
+            self.bodies[only] = record_body(only)
+            return
         _record_regions(self.top, regions, nested=False)
         # An op without regions has no body: all of it is in `top`.
         for region in regions:
             for block in region.blocks:
-                self.bodies |= {op: _record_body(op) for op in block.ops if op.regions}
+                self.bodies |= {op: record_body(op) for op in block.ops if op.regions}
 
     def same_as(self, other: ModuleRecord) -> bool:
         """Return whether both record the same state."""
@@ -82,7 +88,8 @@ node_kind = PerClass[object, type | None](_node_kind)
 """Operation, Block or Region for a subclass of it, None for other classes."""
 
 
-def _record_body(op: Operation) -> State:
+def record_body(op: Operation) -> State:
+    """Return the record of the contents of an op."""
     state: State = []
     _record_regions(state, [*op.regions], nested=True)
     return state
@@ -355,6 +362,11 @@ class Snapshot:
         self._module = module
         self._record = ModuleRecord(module)
         self._op_classes: OpClasses | None = None
+
+    @property
+    def record(self) -> ModuleRecord:
+        """The state of the module at that time."""
+        return self._record
 
     @property
     def op_classes(self) -> OpClasses:

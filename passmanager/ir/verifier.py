@@ -169,9 +169,11 @@ def _verify(op: Operation, verifier: OpVerifier, *, dominance: bool = True) -> N
         verify_dominance(op)
 
 
-def verify_changes(module: ModuleOp, changes: Changes, *, dominance: bool = True) -> None:
+def verify_changes(
+    module: ModuleOp, changes: Changes, *, dominance: bool = True, cores: int = 1
+) -> None:
     """Raise InvalidIRError if `module`, which was valid before `changes`, is invalid; `dominance`
-    as for `verify`."""
+    as for `verify`. Many changes are verified on up to that many cores."""
     if not changes:
         return
     for block in changes.blocks:
@@ -179,11 +181,46 @@ def verify_changes(module: ModuleOp, changes: Changes, *, dominance: bool = True
     # `verify_dominance` finds what an isolated op uses from outside, in one walk of the whole op.
     verifier = OpVerifier(checks_isolation=not dominance)
     depths = _depths(module, _affected(module, changes))
-    for op in sorted(depths, key=depths.__getitem__, reverse=True):
+    ops = sorted(depths, key=depths.__getitem__, reverse=True)
+    scopes = verify_scope(module) if dominance else ()
+    scopes = [scope for scope in scopes if _top_level_op(scope, module) in changes.top_level]
+    if cores > 1 and len(ops) > _MANY and _are_valid_in_forks(ops, scopes, verifier, cores):
+        return
+    for op in ops:
         verifier.verify_op(op)
-    for scope in verify_scope(module) if dominance else ():
-        if _top_level_op(scope, module) in changes.top_level:
+    for scope in scopes:
+        verify_dominance(scope)
+
+
+_MANY = 4000
+"""The number of ops that take several times as long to verify as a fork."""
+
+
+def _are_valid_in_forks(
+    ops: Sequence[Operation], scopes: Sequence[Operation], verifier: OpVerifier, cores: int
+) -> bool:
+    """Return whether ops, and dominance in `scopes`, are valid, verified in forks of this process;
+    False also if that is not known."""
+    from ..forks import available_cores, can_fork, in_forks
+
+    cores = min(cores, available_cores())
+    if cores < 2 or not can_fork():
+        return False
+
+    def work(part: int) -> bool:
+        # Ops of one depth are successive, and ops that are alike: both are shared out evenly.
+        for start in range(part * _SLICE, len(ops), cores * _SLICE):
+            for op in ops[start : start + _SLICE]:
+                verifier.verify_op(op)
+        for scope in scopes[part::cores]:
             verify_dominance(scope)
+        return True
+
+    return in_forks(cores, work) is not None
+
+
+_SLICE = 256
+"""The number of successive ops that one fork verifies."""
 
 
 # What changes affect

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 __all__ = [
+    "PASSIVE_THREADS",
     "THREAD",
     "CompleteFile",
     "CompleteStream",
@@ -32,7 +33,9 @@ __all__ = [
 
 
 THREAD = "passline status"
-"""The name of the thread that draws the line. It takes no lock that a forked process needs."""
+"""The name of the thread that draws the line."""
+PASSIVE_THREADS = {THREAD}
+"""The names of threads that hold no lock that a forked process needs."""
 _DELAY, _INTERVAL = 1.0, 0.2
 _ERASE = b"\r\x1b[2K"
 

@@ -27,6 +27,7 @@ from .argument_parser import (
     limit,
     nonempty_text,
     pass_name,
+    positive,
     size,
     written_directory,
     written_file,
@@ -196,6 +197,9 @@ def add_pipeline(parser: argparse.ArgumentParser, extensions: Sequence[ToolExten
     add("--no-plugins-in-pipelines", action="store_true", help=help)
     help = "set an option, such as fold-constant.max-elements=64; may be repeated"
     add("--config", action="append", default=[], metavar="KEY=VALUE", help=help)
+    help = "run function passes on up to N cores, by default PASSLINE_THREADS or 1; the result is "
+    help += "the same"
+    add("--threads", type=positive, metavar="N", dest="workers", help=help)
     help = "read options from a TOML file; --config takes precedence"
     add("--config-file", type=nonempty_text, metavar="FILE", help=help)
     help = "load dialects, passes, targets and frontends from a Python file; may be repeated"

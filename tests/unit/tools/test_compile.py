@@ -16,6 +16,7 @@ import pytest
 from support.native.c_compiler import check_c, needs_cc
 from support.native.needs_llvmlite import needs_native
 from support.suites.inprocess import Result, capture
+from xdsl.dialects.builtin import ModuleOp
 
 import passline
 from passline.compiler.compile import runtime
@@ -23,7 +24,9 @@ from passline.compiler.compile.code import MACHINES
 from passline.compiler.compile.runtime import Library, LibraryError
 from passline.compiler.native.jit import find_runtime
 from passline.dialects.target import Target
+from passline.passmanager.forks import available_cores
 from passline.tools.compile import PasslineCompileMain
+from passline.tools.output import ResultFile
 
 KINDS = """
 func.func @main(%x: tensor<4x8xf32>, %i: tensor<3xi64>, %k: i32, %h: tensor<4xf16>,
@@ -515,3 +518,21 @@ def test_output_that_cannot_be_written(tmp_path: Path, reader: str, status: int)
     done = subprocess.run(shell, cwd=tmp_path, env=path, capture_output=True, text=True)
     assert done.returncode == status and "Traceback" not in done.stderr
     assert done.stderr == ("" if status == 141 else "error: '<stdout>': No space left on device\n")
+
+
+@needs_native
+def test_jobs_limit_the_cores_of_passes_and_of_llvm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[tuple[int, int]] = []
+    write = PasslineCompileMain.write_result
+
+    def noted(self: PasslineCompileMain, prog: ModuleOp, result: ResultFile) -> None:
+        found.append((self.pass_context.workers, available_cores()))
+        write(self, prog, result)
+
+    monkeypatch.setattr(PasslineCompileMain, "write_result", noted)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(8)}, raising=False)  # pyright: ignore
+    for args in ((), ("--jobs=1",), ("-j", "3")):
+        compiled(ADD, tmp_path, "x.o", *args)
+    assert found == [(1, 8), (1, 1), (3, 3)]

@@ -832,3 +832,30 @@ def test_no_option_but_the_result_overwrites_the_input(file: str, option: str) -
 )
 def test_value_that_an_option_does_not_take(file: str, args: list[str], message: str) -> None:
     assert message in failing(2, file, *args)
+
+
+# Several cores
+
+
+def test_threads_are_the_workers_of_the_context(file: str, monkeypatch: pytest.MonkeyPatch):
+    found: list[int] = []
+
+    class Noting(ModulePass):
+        name = "noting-workers"
+
+        def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+            found.append(ctx.workers)
+
+    register_pass(Noting)
+    for args in ((), ("--threads=3",), ("--threads", "1")):
+        assert passline_opt(file, "-p", "noting-workers", *args).status == 0
+    monkeypatch.setenv("PASSLINE_THREADS", "2")
+    assert passline_opt(file, "-p", "noting-workers").status == 0
+    assert found == [1, 3, 1, 2]
+
+
+def test_a_number_of_threads_is_positive(file: str, monkeypatch: pytest.MonkeyPatch):
+    error = "argument --threads: expected a number greater than 0, got '0'"
+    assert error in failing(2, file, "--threads=0")
+    monkeypatch.setenv("PASSLINE_THREADS", "many")
+    assert "PASSLINE_THREADS is a whole number of 1 or more, not 'many'" in failing(2, file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import subprocess
 import sys
 import textwrap
@@ -13,6 +14,7 @@ from contextlib import ExitStack
 from functools import cache
 from itertools import product
 from threading import Barrier
+from time import monotonic
 
 import pytest
 from support.passes.toy import Append, Fail, Recorder, tags
@@ -69,16 +71,16 @@ def frequent_switches() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
-def in_threads(work: Callable[[int], object]) -> None:
+def in_threads(work: Callable[[int], object], count: int = THREADS) -> None:
     """Call `work` with the number of each thread, in all threads at once."""
-    start = Barrier(THREADS)
+    start = Barrier(count)
 
     def begin(number: int) -> None:
         start.wait()
         work(number)
 
-    with ThreadPoolExecutor(THREADS) as pool:
-        for future in [pool.submit(begin, number) for number in range(THREADS)]:
+    with ThreadPoolExecutor(count) as pool:
+        for future in [pool.submit(begin, number) for number in range(count)]:
             future.result()
 
 
@@ -96,6 +98,41 @@ def test_a_thousand_runs_in_16_threads_have_the_results_of_single_ones():
     different = [n for n in range(RUNS) if actual[n] != expected[n % len(jobs)]]
     assert not different
     assert gc.isenabled()
+
+
+@pytest.mark.usefixtures("frequent_switches")
+def test_threads_share_tables_of_reader_printer_and_verifier():
+    """For `PASSLINE_STRESS` seconds (2), eight threads read, run and print modules that have
+    attributes in common, and others that nobody else has."""
+    seconds = float(os.environ.get("PASSLINE_STRESS", "2"))
+    if "PASSLINE_STRESS" in os.environ:
+        is_locked: Callable[[], bool] | None = getattr(sys, "_is_gil_enabled", None)
+        assert is_locked is None or not is_locked(), "an import has turned the lock on"
+    # Read again by each thread, so that all of them fill the tables at the same time.
+    jobs = list(product(texts(), PIPELINES))
+    expected = [run(*job) for job in jobs]
+    end = monotonic() + seconds
+    different: list[tuple[int, int]] = []
+
+    def own(text: str, number: int) -> str:
+        """Return a text with an attribute that no other has."""
+        return text.replace("func.return", f"func.return {{own = {number} : i64}}", 1)
+
+    def work(thread: int) -> None:
+        number = thread
+        while monotonic() < end:
+            index = number % len(jobs)
+            if run(*jobs[index]) != expected[index]:
+                different.append((thread, index))
+            text = own(jobs[index][0], 8 * number + thread)
+            context = make_ir_context()
+            first = str(parse_module(context, text, "own.mlir"))
+            if str(parse_module(context, first, "own.mlir")) != first:
+                different.append((thread, -index))
+            number += THREADS
+
+    in_threads(work, 8)
+    assert not different
 
 
 def test_the_collector_is_not_left_disabled(monkeypatch: pytest.MonkeyPatch):

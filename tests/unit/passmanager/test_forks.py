@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from passline.compiler.native.compiled import Fork, Lost, Send, can_fork
+from passline.passmanager.forks import Fork, Lost, Send, can_fork
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only on Linux")
 
@@ -79,7 +79,7 @@ def test_the_copy_and_its_tools_end_with_the_block():
 
 def test_no_copy_while_other_threads_run():
     code = (
-        "import threading; from passline.compiler.native.compiled import can_fork\n"
+        "import threading; from passline.passmanager.forks import can_fork\n"
         "print(can_fork()); end = threading.Event()\n"
         "other = threading.Thread(target=end.wait); other.start(); print(can_fork())\n"
         "end.set(); other.join(); print(can_fork())"
