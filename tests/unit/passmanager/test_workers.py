@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from io import StringIO
 from random import Random
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from support.passes.toy import Nothing, named, register_in_test, toy_context
@@ -49,6 +49,7 @@ from passline.passmanager.ir.walk import walk
 from passline.passmanager.parallel_run import ParallelRun
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.run import Run
+from passline.passmanager.workers import reason_for_one_core
 
 pytestmark = [
     needs_part("copying"),
@@ -462,6 +463,23 @@ def test_instruments_that_observe_passes_keep_them_on_one_core(
     assert found[0] == f"warning: passes run on one core although workers=2: {reason}"
     assert len(found) == 1
     assert not attempts
+
+
+@table_test(
+    "setting, reason",
+    [
+        ({"rollback": True}, "rollback copies the module before each pass"),
+        ({"verify_preserves": True}, "verify_preserves checks the module after each pass"),
+        (
+            {"check_conditions": "changed"},
+            "check_conditions checks the module before and after each pass",
+        ),
+    ],
+)
+def test_settings_that_look_at_the_whole_module_keep_passes_on_one_core(
+    setting: dict[str, Any], reason: str
+):
+    assert reason_for_one_core(PassContext(workers=2, **setting)) == reason
 
 
 def test_times_have_the_same_structure(attempts: list[bool]):
