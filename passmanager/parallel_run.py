@@ -50,9 +50,9 @@ READ_COST = 4e-6
 """The seconds that it takes for an op to note its attributes before the fork, to copy pages of
 memory that a worker changes, and to compare the functions of others at its end."""
 SAMPLE = 0.02
-"""The greatest part of a module that each of two samples may be, which show what passes cost."""
+"""The maximum part of a module that each of two samples may be, which show what passes cost."""
 GAIN = 0.1
-"""The least part of the time that workers have to save."""
+"""The minimum part of the time that workers have to save."""
 
 
 @dataclass
