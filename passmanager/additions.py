@@ -177,7 +177,7 @@ def additions_under(ctx: PassContext) -> tuple[list[Addition], list[str]]:
     for name in () if ctx.extensions is True else ctx.extensions:
         if name_key(name) not in seen:
             hint = did_you_mean(name, seen.values())
-            warnings.append(f"extensions names '{name}', of which no pass is installed{hint}")
+            warnings.append(f"extensions names '{name}', which has no installed pass{hint}")
     return found, warnings
 
 

@@ -25,7 +25,7 @@ Attribute = Literal["requires", "ensures"]
 def check_conditions(attribute: Attribute, frame: PassFrame, run: Run, ctx: PassContext) -> None:
     """Check the conditions that the pass of `frame` requires or ensures, where it visits ops.
 
-    A pass of which an instrument blocks single steps, as a debug counter, ensures nothing.
+    A pass whose steps an instrument may block, as a debug counter does, ensures nothing.
     Errors: ConditionError for the first that does not hold, or that cannot be checked.
     """
     if attribute == "ensures" and ctx.instrumentor.deciders:

@@ -105,7 +105,7 @@ def order_passes(
 ) -> PassOrder:
     """Return the order of `written`, which have the ranges `stages`, with further passes.
 
-    Further passes of which nothing else is said stand in the order of `additions`.
+    Further passes without a place stand in the order of `additions`.
     Errors: PassPlacementError, with the chain of constraints, if these contradict each other.
     """
     return _Ordering(written, stages, additions).order()

@@ -217,7 +217,7 @@ class Run:
 
     @property
     def record(self) -> ModuleRecord | None:
-        """The state of the module, of which no change is pending; None if it is not tracked."""
+        """The state of the module without pending changes; None if it is not tracked."""
         return None if self._snapshot is None else self._snapshot.record
 
     def op_classes(self) -> OpClasses:

@@ -104,7 +104,7 @@ class Sequential(Pass):
         """Return this pipeline with further passes, at the places that their classes name by
         `after`, `before` and `stage`, or at the given ones.
 
-        Passes of which nothing is said stand at the end. `warn` gets a message about a place that
+        Passes without a place stand at the end. `warn` gets a message about a place that
         does not exist in this pipeline, which is logged by default. Errors: PassPlacementError for
         places that contradict each other.
         """

@@ -174,7 +174,7 @@ def test_one_pipeline_runs_under_several_contexts(from_project: Register) -> Non
 def test_a_project_that_does_not_exist_is_a_warning(from_project: Register) -> None:
     from_project(named("x", behind=["a"]))
     (warning,) = said(pipeline(), PassContext(extensions=["projct"]))
-    assert "extensions names 'projct', of which no pass is installed" in warning
+    assert "extensions names 'projct', which has no installed pass" in warning
     assert "did you mean 'project'?" in warning
 
 
