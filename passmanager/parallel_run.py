@@ -49,9 +49,11 @@ FORK_COST = 10e-3
 READ_COST = 4e-6
 """The seconds that it takes for an op to note its attributes before the fork, to copy pages of
 memory that a worker changes, and to compare the functions of others at its end."""
+FUNCTION_COST = 1.1e-3
+"""The seconds that it takes to compare, verify and send a function, beside the time for its ops."""
 SAMPLE = 0.02
 """The maximum part of a module that each of two samples may be, which show what passes cost."""
-GAIN = 0.1
+GAIN = 0.2
 """The minimum part of the time that workers have to save."""
 
 
@@ -66,10 +68,10 @@ class Estimate:
     uses: int = 16
     """For how many modules it holds, before it is measured again."""
 
-    def gains(self, ops: int, workers: int) -> bool:
-        """Return whether workers save time for a module with that many ops."""
+    def gains(self, ops: int, functions: int, workers: int) -> bool:
+        """Return whether workers save time for a module with that many ops in functions."""
         seconds = self.seconds * ops
-        cost = FORK_COST + (READ_COST + SEND_COST * self.sends) * ops
+        cost = FORK_COST + FUNCTION_COST * functions + (READ_COST + SEND_COST * self.sends) * ops
         return seconds * (1 - 1 / workers) - cost > GAIN * seconds
 
 
@@ -90,7 +92,7 @@ def known_not_to_gain(members: Sequence[Member], ops: int, workers: int) -> bool
     estimate.uses -= 1
     if not estimate.uses:
         del _estimates[key]
-    return not estimate.gains(ops, workers)
+    return not estimate.gains(ops, max(len(member.units) for member in members), workers)
 
 
 @dataclass
@@ -270,12 +272,15 @@ class ParallelRun:
             # Two: the first one pays for what is imported and cached on first use.
             for sample in samples:
                 outcome = self._here(self.functions.index(sample), undo, done)
-                estimate = Estimate(outcome.seconds / self.sizes[sample], outcome.changed)
-                if not estimate.gains(whole, self.count):
+                # Without verification: one core verifies all functions at once, in less time.
+                verified = sum(report.verify_seconds for report in outcome.reports)
+                seconds = (outcome.seconds - verified) / self.sizes[sample]
+                estimate = Estimate(seconds, outcome.changed)
+                if not estimate.gains(whole, len(self.functions), self.count):
                     break
             if samples:
                 _estimates[key] = estimate
-        if estimate.gains(whole, self.count):
+        if estimate.gains(whole, len(self.functions), self.count):
             return True
         self._restore(undo, done)
         return False

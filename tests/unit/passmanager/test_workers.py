@@ -596,7 +596,7 @@ def test_a_number_of_workers_has_to_be_positive(monkeypatch: pytest.MonkeyPatch)
 
 
 INTERRUPTED = """
-import os, sys, time
+import os, signal, sys, time
 from passline.passmanager import FunctionPass, PassContext, Sequential, parallel_run, workers
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
@@ -610,6 +610,7 @@ workers.MIN_OPS = parallel_run.MIN_OPS = 0
 parallel_run.ParallelRun._is_worth_it = lambda *_: True
 text = "func.func @f() { func.return } func.func @g() { func.return }"
 module = parse_module(make_ir_context(), text, "x.mlir")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it
 print("ready", flush=True)
 try:
     with PassContext(workers=2):
