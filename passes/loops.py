@@ -1,4 +1,4 @@
-"""What passes on loops share: a builder, copies of operations, branches, chunks, constants."""
+"""Helpers of passes on loops: a builder, copies of operations, branches, chunks, constants."""
 
 from __future__ import annotations
 

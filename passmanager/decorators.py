@@ -25,7 +25,8 @@ FunctionFunction = Callable[[OpT, ModuleOp, PassContext], OpT | None]
 
 
 class PlacementMetadata(TypedDict, total=False):
-    """Where a pass belongs, as class attributes of the same names say it."""
+    """The place of a pass in pipelines; the keys mean what the class attributes `after`, `before`
+    and `stage` of a pass mean."""
 
     after: Sequence[str]
     before: Sequence[str]

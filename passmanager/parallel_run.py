@@ -142,7 +142,7 @@ class Unsuitable(BaseException):
 
 @dataclass
 class UnitReport:
-    """What one pass did with one function."""
+    """A report of one pass on one function."""
 
     changed: bool = False
     acted: bool = True
@@ -155,7 +155,7 @@ class UnitReport:
 
 @dataclass
 class Outcome:
-    """What a run of passes did with one function."""
+    """The reports of a run of passes on one function, and the function afterwards."""
 
     reports: list[UnitReport]
     func: Operation | None = None
@@ -173,7 +173,7 @@ class Outcome:
 
 
 class Result(NamedTuple):
-    """What the workers found in the place of a pass."""
+    """The reports and changes of one pass, collected from all workers."""
 
     member: Member
     reports: Sequence[UnitReport]

@@ -55,8 +55,9 @@ class TuningRecord:
 
     @staticmethod
     def from_json(text: str, place: str = "") -> TuningRecord:
-        """Return the record in a line of JSON; ValueError with the reason if the line is no
-        record."""
+        """Return the record in a line of JSON.
+
+        Errors: ValueError, with the reason, for a line that holds no record."""
         try:
             data: object = json.loads(text)
         except ValueError:

@@ -181,7 +181,7 @@ def installed_libraries() -> Iterator[Path]:
 
 
 def usable_threads(threads: int, warn: Callable[[str], object] | None = None) -> int:
-    """Return `threads`, or 1 with a warning, given once, if there is no runtime for more."""
+    """Return `threads`; without an OpenMP runtime warn once, and return 1."""
     if threads == 1 or find_runtime() is not None:
         return threads
     (warn or warn_once)(

@@ -87,7 +87,7 @@ def own_names() -> list[str]:
 
 
 def infrastructure_names() -> list[str]:
-    """Return the names of `passline.passmanager` that are no exceptions."""
+    """Return the names of `passline.passmanager`, without its exceptions."""
     return [
         name
         for name in passmanager.__all__

@@ -19,7 +19,7 @@ NEWEST = "0.75"
 
 @cache
 def xdsl_version() -> str:
-    """Return the version of the installed xDSL, or "unknown" if it is no installed package."""
+    """Return the version of the installed xDSL; "unknown" if xDSL is imported from a folder."""
     try:
         return version("xdsl")
     except PackageNotFoundError:

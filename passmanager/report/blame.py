@@ -99,7 +99,7 @@ def _gone(recording: Recording, wanted: str) -> Iterator[str]:
 
 
 def _fates(step: RecordedChange, place: str) -> dict[int, str]:
-    """Return what a pass did to each op that is no longer where it was, by number."""
+    """Return what a pass did to each op that it erased, merged or moved, by the number."""
     at = f" ({place})" if place else ""
     found: dict[int, str] = {}
     for pattern, numbers in step.end.get("erased_by", {}).items():

@@ -203,7 +203,7 @@ class ReportInstrument(RecordInstrument):
                 self.write(self._page)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the report of the passes that have run so far to the file `path`."""
+        """Write a report of the passes that have run until now to the file `path`."""
         from .recording import read_recording
 
         replace_file(Path(path), [render_page(read_recording(self.lines))])

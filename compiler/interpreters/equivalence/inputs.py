@@ -229,8 +229,7 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
 
 
 def around_constants(func: Function, base: Recipe, numbers: Sequence[Number]) -> Iterator[Recipe]:
-    """Yield recipes for numbers around constants: so many that each number occurs in each
-    parameter."""
+    """Yield recipes for numbers around constants, until each parameter has had each number."""
     types = [
         t
         for t in leaves(input_types(func))
@@ -257,7 +256,7 @@ def generate(func: Function, recipe: Recipe) -> tuple[Value, ...]:
 
 
 class _Maker:
-    """The arguments of one call in the making: the random numbers and the sizes chosen so far."""
+    """A builder of the arguments of one call, with the random numbers and sizes chosen so far."""
 
     def __init__(self, recipe: Recipe, constants: Sequence[float]) -> None:
         self._recipe = recipe

@@ -59,7 +59,7 @@ def end_of_space(text: str, position: Position) -> Position:
 
 
 def too_many_digits(count: int) -> str:
-    """Return the message for a number of so many digits."""
+    """Return the message for a number with `count` digits, which are too many."""
     supported = f"at most {MAX_DIGITS} are supported, but for hexadecimal ones"
     return f"a number of {count} digits: {supported}"
 
