@@ -11,7 +11,7 @@ from .names import lazy_names
 if TYPE_CHECKING:
     from .actions import SILENT as SILENT
     from .actions import Actions as Actions
-    from .actions import Recorder as Recorder
+    from .actions import CollectingActions as CollectingActions
     from .actions import Remark as Remark
     from .actions import RemarkKind as RemarkKind
     from .analysis_manager import AnalysisManager as AnalysisManager

@@ -343,7 +343,7 @@ class PassActions(Actions):
             self._frame.diagnostics.add(remark)
 
 
-class Recorder(Actions):
+class CollectingActions(Actions):
     """Actions that keep the reports: for tests, and for callers outside of a pass.
 
     `counts` has the counters, `remarks` pairs of a kind and a name, `errors` and `warnings` the

@@ -178,11 +178,11 @@ class Observation:
     def _blame(self, lines: Iterable[str]) -> str:
         """Return the text that --blame and --why-erased print of a record."""
         from ..passmanager.report.blame import blame_text, erased_text
-        from ..passmanager.report.recording import read_recording
+        from ..passmanager.report.record_reader import read_record
 
-        recording, args = read_recording(lines), self._args
-        blamed = blame_text(recording) if args.blame else ""
-        return blamed + (erased_text(recording, args.why_erased) if args.why_erased else "")
+        record, args = read_record(lines), self._args
+        blamed = blame_text(record) if args.blame else ""
+        return blamed + (erased_text(record, args.why_erased) if args.why_erased else "")
 
     def _title(self) -> str:
         """Return the title of the report: the name of the input."""

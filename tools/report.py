@@ -11,7 +11,7 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.output.files import replace_file
 from ..passmanager.report.blame import blame_text, erased_text
 from ..passmanager.report.page import diff_text, render_page, statistics_text, timing_text
-from ..passmanager.report.recording import Recording, read_recording
+from ..passmanager.report.record_reader import Record, read_record
 from .command_line.argument_parser import (
     ArgumentParser,
     add_completion,
@@ -61,13 +61,13 @@ def make_parser() -> ArgumentParser:
     return parser
 
 
-def read(name: str) -> Recording:
+def read(name: str) -> Record:
     """Read a record; PasslineError if the file is none."""
     if name == "-":
-        return read_recording(sys.stdin)
+        return read_record(sys.stdin)
     try:
         with open(name, encoding="utf-8") as file:
-            return read_recording(file)
+            return read_record(file)
     except UnicodeDecodeError:
         raise PasslineError(f"'{name}' is not a record: it is not text") from None
     except DAMAGE as error:
@@ -78,33 +78,33 @@ def read(name: str) -> Recording:
 
 def render(args: argparse.Namespace) -> None:
     """Read the record and write what the options ask for."""
-    recording = read(args.record)
+    record = read(args.record)
     try:
-        if recording.cut_off:
+        if record.cut_off:
             print("warning: the record ends before the run does", file=sys.stderr)
-        for text in texts(args, recording):
+        for text in texts(args, record):
             sys.stdout.write(text)
         sys.stdout.flush()
         if args.output_file == "-":
-            sys.stdout.write(render_page(recording, args.title))
+            sys.stdout.write(render_page(record, args.title))
         elif args.output_file:
-            replace_file(Path(args.output_file), [render_page(recording, args.title)])
+            replace_file(Path(args.output_file), [render_page(record, args.title)])
     except DAMAGE as error:
         raise damaged(args.record, error) from error
 
 
-def texts(args: argparse.Namespace, recording: Recording) -> Iterator[str]:
+def texts(args: argparse.Namespace, record: Record) -> Iterator[str]:
     """Yield the texts that the options ask for."""
     if args.timing:
-        yield timing_text(recording, args.timing)
+        yield timing_text(record, args.timing)
     if args.pass_statistics:
-        yield statistics_text(recording, args.pass_statistics)
+        yield statistics_text(record, args.pass_statistics)
     if args.print_diff:
-        yield diff_text(recording)
+        yield diff_text(record)
     if args.blame:
-        yield blame_text(recording)
+        yield blame_text(record)
     if args.why_erased:
-        yield erased_text(recording, args.why_erased)
+        yield erased_text(record, args.why_erased)
 
 
 def damaged(name: str, error: Exception) -> PasslineError:

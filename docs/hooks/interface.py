@@ -39,7 +39,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         *("register_pass", "StagedPipeline", "Stages", "NamedPipeline", "named_pipeline"),
     ),
     "Instruments": ("PassInstrument", "pass_instrument"),
-    "Rewriting": ("apply_patterns", "Actions", "Recorder", "SILENT"),
+    "Rewriting": ("apply_patterns", "Actions", "CollectingActions", "SILENT"),
     "Analyses": ("AnalysisManager",),
     "Conditions": (
         *("Condition", "Violation", "condition", "no_op_of", "only_dialects", "static_shapes"),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .printing import StopAfter as StopAfter
     from .printing import StopBefore as StopBefore
     from .progress import ProgressInstrument as ProgressInstrument
-    from .record import RecordInstrument as RecordInstrument
+    from .record_writer import RecordInstrument as RecordInstrument
     from .reproducer import CrashReproducer as CrashReproducer
     from .reproducer import Reproducer as Reproducer
     from .reproducer import read_reproducer as read_reproducer

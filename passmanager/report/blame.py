@@ -7,8 +7,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from ..instruments.printing import banner
-from ..instruments.record import Event
-from .recording import RecordedChange, Recording, State, numbers_in
+from ..instruments.record_writer import Event
+from .record_reader import Record, RecordedChange, State, numbers_in
 
 
 class _Origin(NamedTuple):
@@ -21,7 +21,7 @@ class _Origin(NamedTuple):
         return f"{self.begin['name']} {self.pattern}".rstrip()
 
 
-def blame_text(recording: Recording) -> str:
+def blame_text(record: Record) -> str:
     """Return the IR at the end of each run with, for each op, the pass and the pattern that made
     it, those that moved it into another op, and its location in the source.
 
@@ -29,19 +29,19 @@ def blame_text(recording: Recording) -> str:
     make it.
     """
     lines: list[str] = []
-    for run, states in recording.final_states().items():
+    for run, states in record.final_states().items():
         lines.append(banner("IR Blame"))
-        origins = _origins(recording, run)
-        lines += _table([row for state in states for row in _rows(recording, origins, state)])
+        origins = _origins(record, run)
+        lines += _table([row for state in states for row in _rows(record, origins, state)])
         lines.append("")
     return "".join(f"{line}\n" for line in lines)
 
 
 def _rows(
-    recording: Recording, origins: Mapping[int, str], state: State
+    record: Record, origins: Mapping[int, str], state: State
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the origin, the source and the text of each line of a top-level op."""
-    event = recording.texts[state.hash]
+    event = record.texts[state.hash]
     numbers = numbers_in(state.numbers)
     ops = {op[1]: (origins.get(n, "input"), op[4]) for op, n in zip(event["ops"], numbers)}
     for line, text in enumerate(event["text"].split("\n")):
@@ -54,11 +54,11 @@ def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
         yield f"{origin:{origins}}  {source:{sources}} | {text}"
 
 
-def _origins(recording: Recording, run: int) -> Mapping[int, str]:
+def _origins(record: Record, run: int) -> Mapping[int, str]:
     """Return the origin of each op of a run that a pass made or moved, by number."""
-    begins = recording.begins()
+    begins = record.begins()
     found: dict[int, str] = {}
-    for event in recording.events:
+    for event in record.events:
         if "pass" not in event or begins[event["pass"]]["run"] != run:
             continue
         begin = begins[event["pass"]]
@@ -69,26 +69,26 @@ def _origins(recording: Recording, run: int) -> Mapping[int, str]:
     return found
 
 
-def erased_text(recording: Recording, wanted: str) -> str:
+def erased_text(record: Record, wanted: str) -> str:
     """Return a line for each op whose text or location contains `wanted` and that was erased, or
     merged with an equal one, or moved into another op.
 
     An op that a pass both makes and erases is not recorded.
     """
     return (
-        "".join(f"{line}\n" for line in _gone(recording, wanted))
+        "".join(f"{line}\n" for line in _gone(record, wanted))
         or f"no erased or moved operation contains '{wanted}'\n"
     )
 
 
-def _gone(recording: Recording, wanted: str) -> Iterator[str]:
-    places = recording.places()
-    for step in recording.steps():
+def _gone(record: Record, wanted: str) -> Iterator[str]:
+    places = record.places()
+    for step in record.steps():
         if step.begin is step.end:
             continue
         fates = _fates(step, places.get(step.begin["pass"], ""))
         for state in step.old:
-            event = recording.texts[state.hash]
+            event = record.texts[state.hash]
             lines: list[str] = event["text"].split("\n")
             for op, number in zip(event["ops"], numbers_in(state.numbers)):
                 line: int = op[1]

@@ -19,11 +19,11 @@ from typing import Any, Literal
 
 from ..instruments.diff import unified
 from ..instruments.printing import banner
-from ..instruments.record import Event, RecordInstrument
+from ..instruments.record_writer import Event, RecordInstrument
 from ..instruments.statistics import PassStatistics, StatisticsInstrument
 from ..instruments.timing import PassTimingInstrument
 from ..output.files import check_writable, replace_file
-from .recording import RecordedChange, Recording
+from .record_reader import Record, RecordedChange
 
 __all__ = ["ReportInstrument", "diff_text", "render_page", "statistics_text", "timing_text"]
 
@@ -38,16 +38,16 @@ _MODULES = {"highlight.js": "highlight.core.min.js"}
 """The libraries that are modules: name in imports -> file."""
 
 
-def render_page(recording: Recording, title: str = "") -> str:
+def render_page(record: Record, title: str = "") -> str:
     """Return the page as one HTML document, by default with the title in the record.
 
     Data is compressed and in base64, so that nothing in a record can end a script or a tag. Scripts
     run by a nonce, which depends on all of the data: no record can contain its own.
     """
-    texts = "".join(_text_elements(recording))
-    events = _packed(_main_data(recording))
+    texts = "".join(_text_elements(record))
+    events = _packed(_main_data(record))
     parts = {
-        "title": escape(title or recording.title or "Passline"),
+        "title": escape(title or record.title or "Passline"),
         "nonce": sha256((events + texts).encode()).hexdigest()[:32],
         "style": _vendored("uplot.min.css") + _own("style.css"),
         "imports": _import_map(),
@@ -60,21 +60,21 @@ def render_page(recording: Recording, title: str = "") -> str:
     return Template(_own("page.html")).substitute(parts, scripts=scripts)
 
 
-def _main_data(recording: Recording) -> dict[str, Any]:
+def _main_data(record: Record) -> dict[str, Any]:
     """Return all but the texts: the events, and by hash what the page shows of texts unopened."""
     return {
-        "events": recording.events,
-        "cut_off": recording.cut_off,
+        "events": record.events,
+        "cut_off": record.cut_off,
         "texts": {
             hash: [event["op"], event["symbol"], event["text"].count("\n") + 1, len(event["ops"])]
-            for hash, event in recording.texts.items()
+            for hash, event in record.texts.items()
         },
     }
 
 
-def _text_elements(recording: Recording) -> Iterator[str]:
+def _text_elements(record: Record) -> Iterator[str]:
     """Yield an inert element for each text; the page unpacks it when it is shown."""
-    for hash, event in recording.texts.items():
+    for hash, event in record.texts.items():
         data = _packed({"text": event["text"], "ops": event["ops"]})
         yield f'<script type="text/plain" id="ir-{escape(hash)}">{data}</script>\n'
 
@@ -116,17 +116,17 @@ def _vendored(name: str) -> str:
 # Records as text: the reports that instruments print in a run.
 
 
-def timing_text(recording: Recording, kind: Literal["tree", "list", "json"] = "tree") -> str:
+def timing_text(record: Record, kind: Literal["tree", "list", "json"] = "tree") -> str:
     """Return the times, as `PassTimingInstrument.report`."""
     timing = PassTimingInstrument()
-    timing.sessions = recording.sessions()
+    timing.sessions = record.sessions()
     return timing.report(kind)
 
 
-def statistics_text(recording: Recording, kind: Literal["text", "json"] = "text") -> str:
+def statistics_text(record: Record, kind: Literal["text", "json"] = "text") -> str:
     """Return the statistics of leaf passes, as `StatisticsInstrument.report`."""
-    statistics, begins = StatisticsInstrument(), recording.begins()
-    for event in recording.events:
+    statistics, begins = StatisticsInstrument(), record.begins()
+    for event in record.events:
         if event["event"] in ("end", "fail") and not (begin := begins[event["pass"]])["composite"]:
             _add(statistics.passes.setdefault(begin["name"], PassStatistics()), event)
     return statistics.report(kind)
@@ -144,26 +144,26 @@ def _add(found: PassStatistics, event: Event) -> None:
         found.erased.update(event.get("erased", {}))
 
 
-def diff_text(recording: Recording) -> str:
+def diff_text(record: Record) -> str:
     """Return the changes of each pass as unified diffs, one for each top-level op."""
-    passes = (step for step in recording.steps() if step.end is not step.begin)
-    return "".join(line + "\n" for step in passes for line in _diff(recording, step))
+    passes = (step for step in record.steps() if step.end is not step.begin)
+    return "".join(line + "\n" for step in passes for line in _diff(record, step))
 
 
-def _diff(recording: Recording, step: RecordedChange) -> Iterator[str]:
-    if not (pairs := recording.replaced(step)):
+def _diff(record: Record, step: RecordedChange) -> Iterator[str]:
+    if not (pairs := record.replaced(step)):
         return
     name, text = step.begin["name"], step.begin["text"]
     title = name if name == text else f"{name}: {text}"
     yield banner(f"IR Diff After {title}" + " Failed" * (step.end["event"] == "fail"))
     for pair in pairs:
-        before, after = ([] if hash is None else _lines(recording, hash) for hash in pair)
+        before, after = ([] if hash is None else _lines(record, hash) for hash in pair)
         yield from unified(before, after)
     yield ""
 
 
-def _lines(recording: Recording, hash: str) -> list[str]:
-    text: str = recording.texts[hash]["text"]
+def _lines(record: Record, hash: str) -> list[str]:
+    text: str = record.texts[hash]["text"]
     return text.split("\n")
 
 
@@ -204,7 +204,7 @@ class ReportInstrument(RecordInstrument):
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write a report of the passes that have run until now to the file `path`."""
-        from .recording import read_recording
+        from .record_reader import read_record
 
-        replace_file(Path(path), [render_page(read_recording(self.lines))])
+        replace_file(Path(path), [render_page(read_record(self.lines))])
         self.written = Path(path)

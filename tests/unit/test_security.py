@@ -22,7 +22,7 @@ from support.tables import table_test
 
 from passline.compiler.interpreters.arguments import load_arrays, save_arrays
 from passline.passmanager.report.page import render_page
-from passline.passmanager.report.recording import read_recording
+from passline.passmanager.report.record_reader import read_record
 from passline.tools.run import PasslineRunMain
 
 ROOT = Path(__file__).parents[2]
@@ -418,15 +418,15 @@ EVIL = "<script>alert(1)</script>"
 
 
 def test_report_escapes_the_input(tmp_path: Path) -> None:
-    record = tmp_path / "record.jsonl"
+    file = tmp_path / "record.jsonl"
     text = FUNCTION.replace("@f", f'@"{EVIL}"').replace(
         "{\n", f'attributes {{a = "{EVIL}"}} {{\n', 1
     )
     named = f'sequential{{name="{EVIL}"}}(canonicalize)'
-    assert passline_opt("-p", named, f"--record={record}", stdin=text).status == 0
-    with record.open() as lines:
-        recording = read_recording(lines)
-    assert EVIL in record.read_text() and EVIL not in render_page(recording, EVIL)
+    assert passline_opt("-p", named, f"--record={file}", stdin=text).status == 0
+    with file.open() as lines:
+        record = read_record(lines)
+    assert EVIL in file.read_text() and EVIL not in render_page(record, EVIL)
 
 
 def test_control_characters_are_visible() -> None:

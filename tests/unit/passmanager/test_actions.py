@@ -16,11 +16,11 @@ from xdsl.ir import Block, Region
 from passline.passmanager import (
     SILENT,
     Actions,
+    CollectingActions,
     DiagnosticError,
     PassContext,
     PassInfo,
     PassInstrument,
-    Recorder,
     Remark,
     RemarkKind,
     Severity,
@@ -93,7 +93,7 @@ def test_silent_raises_an_error_at_once() -> None:
 
 
 def test_a_recorder_keeps_what_is_reported() -> None:
-    recorder = Recorder()
+    recorder = CollectingActions()
     assert recorder.allowed(TestOp()) and recorder.wants_remarks
     report_everything(recorder, op := TestOp())
     assert recorder.counts == {"folded": 1, "bytes": 4}

@@ -14,7 +14,7 @@ from xdsl.parser import Parser
 from xdsl.transforms.common_subexpression_elimination import cse as cse_of_xdsl
 
 from passline.passes.generic.cse import cse
-from passline.passmanager import Recorder
+from passline.passmanager import CollectingActions
 from passline.passmanager.ir.walk import walk
 
 OPS = (
@@ -97,7 +97,7 @@ def test_the_result_is_that_of_xdsl(seed: int) -> None:
     module = parse(Program(seed).text())
     expected = module.clone()
     cse_of_xdsl(expected)
-    cse(module, recorder := Recorder())
+    cse(module, recorder := CollectingActions())
     assert str(module) == str(expected)
     assert recorder.counts.total() > 0
     module.verify()
@@ -120,6 +120,6 @@ def test_equal_regions_are_equal_operations() -> None:
           %4 = scf.if %c -> (i32) { scf.yield %x : i32 } else { %5 = arith.muli %x, %x : i32 scf.yield %5 : i32 }
           func.return %0, %2, %4 : i32, i32, i32
         }""")  # noqa: E501
-    cse(module, recorder := Recorder())
+    cse(module, recorder := CollectingActions())
     assert [op.name for op in walk(module)].count("scf.if") == 2
     assert recorder.counts == {"merged": 1}

@@ -29,7 +29,7 @@ from passline.passes.generic.eliminate_common_subexpr import (
     EliminateCommonSubexpr,
     eliminate_common_subexpressions,
 )
-from passline.passmanager import Recorder
+from passline.passmanager import CollectingActions
 
 
 def function(ops: Sequence[Operation], inputs: Sequence[Attribute] = ()) -> FuncOp:
@@ -38,7 +38,7 @@ def function(ops: Sequence[Operation], inputs: Sequence[Attribute] = ()) -> Func
 
 def merged(func: FuncOp) -> int:
     """Run the algorithm on `func`, and return the number of operations that it merged."""
-    eliminate_common_subexpressions(func, actions=(recorder := Recorder()))
+    eliminate_common_subexpressions(func, actions=(recorder := CollectingActions()))
     return recorder.counts["merged"]
 
 

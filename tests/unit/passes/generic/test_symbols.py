@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.utils.exceptions import PassFailedException
 
 from passline.passes.generic.dead_code_elimination import remove_unreachable_symbols
-from passline.passmanager import Recorder
+from passline.passmanager import CollectingActions
 
 
 def function(name: str, ops: Sequence[Operation] = (), visibility: str | None = None) -> FuncOp:
@@ -25,7 +25,7 @@ def private(name: str, *callees: str) -> FuncOp:
 
 def removed_symbols(module: ModuleOp, *entries: str) -> int:
     """Run the algorithm on `module`, and return the number of symbols that it removed."""
-    remove_unreachable_symbols(module, entries, actions=(recorder := Recorder()))
+    remove_unreachable_symbols(module, entries, actions=(recorder := CollectingActions()))
     return recorder.counts["removed-symbols"]
 
 

@@ -35,7 +35,14 @@ from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.contraction.linear_algebra import MatmulOp
 from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
 from passline.passes.relax.fold_constant import FoldConstant, fold_constants
-from passline.passmanager import Diagnostic, PassContext, Recorder, Remark, RemarkKind, Sequential
+from passline.passmanager import (
+    CollectingActions,
+    Diagnostic,
+    PassContext,
+    Remark,
+    RemarkKind,
+    Sequential,
+)
 from passline.passmanager.instruments.debug_counter import DebugCounter
 from passline.passmanager.registry import make_ir_context
 
@@ -57,7 +64,7 @@ def function(ops: Sequence[Operation], *results: SSAValue) -> FuncOp:
 
 def folded(func: FuncOp, max_elements: int = 1 << 24) -> int:
     """Run the algorithm on `func`, and return the number of operations that it folded."""
-    fold_constants(func, max_elements, recorder := Recorder())
+    fold_constants(func, max_elements, recorder := CollectingActions())
     return recorder.counts["folded"]
 
 

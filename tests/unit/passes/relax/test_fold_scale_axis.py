@@ -43,7 +43,7 @@ from passline.passes.relax.fold_scale_axis import (
     fold_scales_backward,
     fold_scales_forward,
 )
-from passline.passmanager import Actions, Diagnostic, PassContext, Recorder
+from passline.passmanager import Actions, CollectingActions, Diagnostic, PassContext
 from passline.passmanager.ir.verifier import verify
 
 IMAGE = TensorType(f32, [1, 2, 3, 3])
@@ -65,7 +65,7 @@ def function(ops: Sequence[Operation], *results: SSAValue, block: Block | None =
     return FuncOp("main", types, Region(block))
 
 
-class Limited(Recorder):
+class Limited(CollectingActions):
     """Allows the first `limit` actions."""
 
     def __init__(self, limit: int) -> None:
@@ -80,7 +80,7 @@ class Limited(Recorder):
 
 def moved(fold: Callable[[Operation, Actions], None], func: Operation) -> int:
     """Run `fold` on `func`, and return the number of scales that it moved."""
-    fold(func, recorder := Recorder())
+    fold(func, recorder := CollectingActions())
     return recorder.counts["moved"]
 
 

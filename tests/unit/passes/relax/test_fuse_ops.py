@@ -23,7 +23,7 @@ from passline.dialects.relax.elementwise.unary import ExpOp
 from passline.dialects.relax.interfaces import Anchor, FusionKind, FusionPattern
 from passline.passes.relax.fuse_ops import FuseOps, fuse_operations
 from passline.passes.relax.outliner import Outliner, is_scalar_constant
-from passline.passmanager import PassContext, Recorder
+from passline.passmanager import CollectingActions, PassContext
 from passline.passmanager.actions import Remark
 from passline.passmanager.diagnostics import Diagnostic
 from passline.passmanager.ir.verifier import verify
@@ -212,7 +212,7 @@ def test_what_is_opaque_stays_outside():
     assert kernels(FuseOps()(module_of(build))) == []
 
 
-class Denied(Recorder):
+class Denied(CollectingActions):
     """Allows no step."""
 
     def allowed(self, op: Operation | None = None, tag: str = "") -> bool:

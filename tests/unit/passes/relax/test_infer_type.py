@@ -17,7 +17,7 @@ from xdsl.parser import Parser
 
 from passline.dialects.relax.interfaces import InfersType
 from passline.passes.relax.infer_type import InferType, are_settled, infer_types
-from passline.passmanager import Diagnostic, DiagnosticError, Recorder
+from passline.passmanager import CollectingActions, Diagnostic, DiagnosticError
 from passline.passmanager.diagnostics import Where
 from passline.passmanager.registry import make_ir_context
 
@@ -29,7 +29,7 @@ def parse(text: str) -> ModuleOp:
     return Parser(make_ir_context(allow_unregistered=True), text).parse_module()
 
 
-class Errors(Recorder):
+class Errors(CollectingActions):
     """Keeps the names of ops with errors, and the messages."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ def contradictions(module: ModuleOp) -> list[tuple[str, str]]:
 
 def retyped(module: ModuleOp) -> int:
     """Infer the types in `module` without errors, and return the number of retyped values."""
-    infer_types(module, actions=(recorder := Recorder()))
+    infer_types(module, actions=(recorder := CollectingActions()))
     assert recorder.errors == []
     return recorder.counts["retyped"]
 

@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from passline.passes.relax.inline import inline_functions
-from passline.passmanager import Actions, Recorder
+from passline.passmanager import Actions, CollectingActions
 
 DOUBLE = """
 func.func private @double(%x : tensor<2xf32>) -> tensor<2xf32> {
@@ -29,7 +29,7 @@ def module_of(text: str) -> ModuleOp:
 
 def inlined(module: ModuleOp, max_ops: int = 1000) -> int:
     """Run the algorithm on `module`, and return the number of calls that it inlined."""
-    inline_functions(module, max_ops, actions=(recorder := Recorder()))
+    inline_functions(module, max_ops, actions=(recorder := CollectingActions()))
     return recorder.counts["inlined"]
 
 

@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from passline.dialects.relax.closures import LambdaOp
 from passline.passes.relax.lambda_lift import lift_lambdas
-from passline.passmanager import Recorder
+from passline.passmanager import CollectingActions
 from passline.passmanager.ir.location import location_of, place_text
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
@@ -21,7 +21,7 @@ def parse(*lines: str) -> ModuleOp:
 
 def lifted(module: ModuleOp) -> int:
     """Run the algorithm on `module`, and return the number of lambdas that it lifted."""
-    lift_lambdas(module, recorder := Recorder())
+    lift_lambdas(module, recorder := CollectingActions())
     return recorder.counts["lifted"]
 
 
@@ -87,7 +87,7 @@ def test_a_function_keeps_names_and_the_place_of_its_lambda():
     assert place is not None and place_text(place).startswith("x.mlir:2")
 
 
-class FirstAllowed(Recorder):
+class FirstAllowed(CollectingActions):
     """Allows the first action."""
 
     first = True

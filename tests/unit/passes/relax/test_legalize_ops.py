@@ -29,7 +29,7 @@ from passline.dialects.relax.windows import AvgPool2dOp, GlobalAvgPool2dOp, MaxP
 from passline.dialects.target import Target
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.relax.legalize_ops import LegalizeOps, legalize_operations
-from passline.passmanager import PassContext, Recorder
+from passline.passmanager import CollectingActions, PassContext
 from passline.passmanager.actions import RemarkKind
 from passline.passmanager.instruments import DebugCounter
 from passline.passmanager.ir.verifier import verify
@@ -339,7 +339,7 @@ def test_a_function_without_a_kernel_stays_and_is_reported(window: int, kernels:
     func = FuncOp("main", (types, [TensorType(f32, [1, 2, 6 if kernels else DYNAMIC_INDEX])]))
     func.body.block.add_ops([conv := Conv1dOp(*func.args), ReturnOp(conv)])
     module = ModuleOp([func])
-    legalize_operations(module, actions=(recorder := Recorder()))
+    legalize_operations(module, actions=(recorder := CollectingActions()))
     assert recorder.counts["kernels"] == kernels
     missed = [name for kind, name in recorder.remarks if kind is RemarkKind.MISSED]
     assert missed == ["NoKernel"] * (1 - kernels)

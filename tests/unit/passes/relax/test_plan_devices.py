@@ -34,7 +34,7 @@ from passline.dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
 from passline.dialects.relax.interfaces import OnHost
 from passline.dialects.relax.types import is_tensor
 from passline.passes.relax.plan_devices import PlanDevices, plan_devices
-from passline.passmanager import ConfigError, DiagnosticError, PassContext, Recorder
+from passline.passmanager import CollectingActions, ConfigError, DiagnosticError, PassContext
 from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.text.parser import parse_module, split_chunks
 from passline.passmanager.ir.verifier import verify
@@ -67,7 +67,7 @@ def copies(module: ModuleOp) -> int:
 
 def plan(module: ModuleOp, fallback: DeviceAttr = CUDA) -> int:
     """Plan, without an error; return the number of copies."""
-    plan_devices(module, fallback, recorder := Recorder())
+    plan_devices(module, fallback, recorder := CollectingActions())
     assert not recorder.errors
     verify(module)
     return recorder.counts["copies"]

@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from passline.dialects.relax.graph import GraphOp
 from passline.passes.relax.to_a_normal_form import ToANormalForm, inline_graphs, sink_into_branches
-from passline.passmanager import Recorder, parse_pipeline
+from passline.passmanager import CollectingActions, parse_pipeline
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 
@@ -41,7 +41,7 @@ def test_a_chain_of_ten_thousand_that_stands_backwards():
         f"%a0 = relax.abs %x : {UNARY}",
         f"relax.output %a{n} : tensor<f32>",
     )
-    ops = inline_graphs(func, recorder := Recorder())
+    ops = inline_graphs(func, recorder := CollectingActions())
     sink_into_branches(ops, recorder)
     assert len(ops) == n + 1
     assert recorder.counts == {"graphs": 1}
@@ -63,7 +63,7 @@ def test_a_chain_of_ten_thousand_goes_into_a_branch():
         f"%a0 = relax.abs %x : {UNARY}",
         "relax.output %r : tensor<f32>",
     )
-    sink_into_branches(inline_graphs(func), recorder := Recorder())
+    sink_into_branches(inline_graphs(func), recorder := CollectingActions())
     assert recorder.counts["sunk"] == n + 1
     verify(module)
     assert len([*func.body.block.ops]) == 2
@@ -87,7 +87,7 @@ def test_effects_stay_in_the_order_of_the_outer_graph():
     assert called == ["@a", "@b", "@c", "relax.exp", "@d", "@e", "func.return"]
 
 
-class AllButFirst(Recorder):
+class AllButFirst(CollectingActions):
     """Allows all actions but the first."""
 
     asked = 0

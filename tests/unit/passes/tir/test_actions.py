@@ -14,7 +14,7 @@ from passline.passes.tir.hoist_if_then_else import hoist_ifs
 from passline.passes.tir.loop_partition import partition_loops
 from passline.passes.tir.remove_no_op import remove_no_ops
 from passline.passes.tir.simplify import simplify
-from passline.passmanager import Recorder
+from passline.passmanager import CollectingActions
 from passline.passmanager.actions import Actions
 from passline.passmanager.ir.verifier import verify
 
@@ -86,7 +86,7 @@ def run_cse(func: PrimFuncOp, actions: Actions) -> None:
     eliminate_common_subexpressions(func, actions=actions)
 
 
-class Refusal(Recorder):
+class Refusal(CollectingActions):
     """Actions that allow no step."""
 
     decides = True
@@ -115,7 +115,7 @@ def parse(text: str) -> PrimFuncOp:
 def test_steps_are_counted_and_may_be_refused(
     text: str, algorithm: Algorithm, counts: dict[str, int], remarks: set[str]
 ) -> None:
-    func, recorder = parse(text), Recorder()
+    func, recorder = parse(text), CollectingActions()
     algorithm(func, recorder)
     verify(func)
     assert recorder.counts == counts

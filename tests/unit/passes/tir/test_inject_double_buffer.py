@@ -9,7 +9,7 @@ from support.suites.inprocess import passline_opt
 
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.tir.inject_double_buffer import InjectDoubleBuffer, inject_double_buffers
-from passline.passmanager import PassContext, Recorder
+from passline.passmanager import CollectingActions, PassContext
 
 LOOP = """
 tir.prim_func @f(%x: memref<64xi32>, %y: memref<64xi32>, %first: index, %extent: index) {
@@ -74,6 +74,6 @@ def test_a_warning_says_why_not() -> None:
 def test_the_algorithm_reports_to_its_actions(kind: str, doubled: int, warnings: int) -> None:
     module = parsed(LOOP.replace("tir.for %i", f"tir.for {kind}%i"))
     (func,) = [op for op in module.ops if isinstance(op, PrimFuncOp)]
-    inject_double_buffers(func, actions=(actions := Recorder()))
+    inject_double_buffers(func, actions=(actions := CollectingActions()))
     assert actions.counts["doubled"] == doubled
     assert len(actions.warnings) == warnings

@@ -9,7 +9,7 @@ from xdsl.dialects.vector import MaskedStoreOp, StoreOp
 
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.tir.vectorize_loop import VectorizeLoop, vectorize_loops
-from passline.passmanager import PassContext, Recorder
+from passline.passmanager import CollectingActions, PassContext
 
 TAIL = """
 tir.prim_func @f(%a : memref<4xf32>, %x : f32, %n : index) {
@@ -58,7 +58,7 @@ def test_what_stays_a_loop_is_told():
 
 
 def test_the_algorithm_reports_to_its_actions():
-    actions = Recorder()
+    actions = CollectingActions()
     for text in (TAIL, SUM):
         module = parsed(text)
         (func,) = [op for op in module.ops if isinstance(op, PrimFuncOp)]

@@ -17,7 +17,7 @@ from passline.passmanager import ModulePass, PassContext, Sequential
 from passline.passmanager.instruments import PassTimingInstrument, RecordInstrument, TraceInstrument
 from passline.passmanager.instruments.spans import Span, SpanInstrument
 from passline.passmanager.ir.per_class import OpClasses
-from passline.passmanager.report.recording import read_recording
+from passline.passmanager.report.record_reader import read_record
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def test_record_has_the_import_as_a_phase_in_the_pipeline(slow: str) -> None:
 def test_record_is_read_with_the_import_beside_the_pass(slow: str) -> None:
     record = RecordInstrument()
     run(record, slow)
-    (session,) = read_recording(record.lines).sessions()
+    (session,) = read_record(record.lines).sessions()
     (outer,) = session.children
     assert [span.name for span in outer.children] == NAMES
     assert all(not span.children for span in outer.children)
@@ -131,7 +131,7 @@ def test_no_time_in_a_record_is_negative() -> None:
         Nothing()(module())
     events = [json.loads(line) for line in record.lines]
     assert min(event["time"] for event in events if "time" in event) == 0
-    (session,) = read_recording(record.lines).sessions()
+    (session,) = read_record(record.lines).sessions()
     assert [span.name for span in session.children] == ["Load", "toy-nothing"]
 
 

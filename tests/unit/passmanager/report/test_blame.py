@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.passes.recorded import recording_of
+from support.passes.records import record_of
 from support.passes.toy import Append, Fail, Nothing, Tag, module, named
 from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
@@ -46,7 +46,7 @@ def with_op() -> ModuleOp:
 
 def origins(*passes: ModulePass, ir: ModuleOp | None = None) -> list[str]:
     """Return the lines of blame without sources."""
-    lines = blame_text(recording_of(*passes, ir=ir)).splitlines()
+    lines = blame_text(record_of(*passes, ir=ir)).splitlines()
     assert lines[0] == "// -----// IR Blame //----- //" and lines[-1] == ""
     return [
         f"{line.split()[0]}: {line.partition('| ')[2]}" for line in lines[1:-1] if line[0] != " "
@@ -72,35 +72,35 @@ def test_op_that_is_changed_in_place_is_still_from_the_input() -> None:
 
 
 def test_pattern_is_named() -> None:
-    lines = blame_text(recording_of(RenewAll(), ir=with_op())).splitlines()
+    lines = blame_text(record_of(RenewAll(), ir=with_op())).splitlines()
     (made,) = [line for line in lines if "test.op" in line]
     assert made.startswith("renew Renew  ")
 
 
 def test_pattern_that_erased_is_named() -> None:
-    erased = erased_text(recording_of(Nothing(), RenewAll(), ir=with_op()), "test.op")
+    erased = erased_text(record_of(Nothing(), RenewAll(), ir=with_op()), "test.op")
     assert erased.endswith('erased by renew Renew (2 of 2): "test.op"() : () -> ()\n')
     assert erased.count("\n") == 1
 
 
 def test_source_is_shown_and_searched() -> None:
-    recording = recording_of(named("erases", body=erase_last), ir=module("f"))
-    assert "toy.mlir" not in erased_text(recording, "@g")
-    whole = erased_text(recording, "func.")
-    assert erased_text(recording, "@f") == whole.splitlines(keepends=True)[0]
+    record = record_of(named("erases", body=erase_last), ir=module("f"))
+    assert "toy.mlir" not in erased_text(record, "@g")
+    whole = erased_text(record, "func.")
+    assert erased_text(record, "@f") == whole.splitlines(keepends=True)[0]
     assert "erased by erases (1 of 1): func.func @f() {" in whole
 
 
 def test_nothing_matches() -> None:
-    text = erased_text(recording_of(Append()), "nowhere")
+    text = erased_text(record_of(Append()), "nowhere")
     assert text == "no erased or moved operation contains 'nowhere'\n"
 
 
 def test_equal_ops_are_told_apart() -> None:
-    recording = recording_of(Append(), named("erases", body=erase_last), Append("x"))
-    (line,) = [line for line in blame_text(recording).splitlines() if "test.op" in line]
+    record = record_of(Append(), named("erases", body=erase_last), Append("x"))
+    (line,) = [line for line in blame_text(record).splitlines() if "test.op" in line]
     assert line.startswith("toy-append")
-    assert erased_text(recording, "test.op").startswith("erased by erases (2 of 3)")
+    assert erased_text(record, "test.op").startswith("erased by erases (2 of 3)")
 
 
 OUTLINED = """
@@ -120,14 +120,14 @@ func.func @g(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 
 def test_outlined_op_is_moved_and_its_equals_are_merged() -> None:
-    recording = recording_of(FuseOps(fuse_opt_level=0), ir=load(OUTLINED))
-    lines = erased_text(recording, "relax.exp").splitlines()
+    record = record_of(FuseOps(fuse_opt_level=0), ir=load(OUTLINED))
+    lines = erased_text(record, "relax.exp").splitlines()
     assert [line.partition(": %")[0] for line in lines] == [
         "<text>:3:8: moved by fuse-ops (2 of 2) into @fused_exp",
         "<text>:8:8: merged by fuse-ops (2 of 2) with the equal operation in @fused_exp",
         "<text>:10:8: merged by fuse-ops (2 of 2) with the equal operation in @fused_exp",
     ]
-    (blamed,) = [line for line in blame_text(recording).splitlines() if " relax.exp" in line]
+    (blamed,) = [line for line in blame_text(record).splitlines() if " relax.exp" in line]
     assert blamed.startswith("input, moved by fuse-ops")
 
 
@@ -135,7 +135,7 @@ def test_merged_subexpression_names_where_the_other_is() -> None:
     def body(ir: ModuleOp, ctx: PassContext) -> None:
         eliminate_common_subexpressions(ir, actions=ctx.actions)
 
-    erased = erased_text(recording_of(named("cse", body=body), ir=load(OUTLINED)), "relax.")
+    erased = erased_text(record_of(named("cse", body=body), ir=load(OUTLINED)), "relax.")
     assert erased.startswith("<text>:10:8: merged by cse (1 of 1) with the equal operation in @g: ")
     assert erased.count("\n") == 1
 
@@ -169,10 +169,8 @@ def with_region() -> ModuleOp:
 
 
 def test_op_is_moved_out_of_a_region_and_into_one() -> None:
-    recording = recording_of(
-        named("hoists", body=hoist), named("sinks", body=sink), ir=with_region()
-    )
-    lines = erased_text(recording, "test.op").splitlines()
+    record = record_of(named("hoists", body=hoist), named("sinks", body=sink), ir=with_region())
+    lines = erased_text(record, "test.op").splitlines()
     # What is in the op moves with it, and is not listed.
     assert [line.partition(": ")[0] for line in lines] == [
         "moved by hoists (1 of 2) into @f",
@@ -187,9 +185,9 @@ def test_body_of_a_function_that_is_made_anew_is_not_moved() -> None:
         old.detach()
         ir.body.block.add_op(new)
 
-    recording = recording_of(named("renews", body=renew), ir=module("f"))
-    assert erased_text(recording, "return") == "no erased or moved operation contains 'return'\n"
-    assert "erased by renews" in erased_text(recording, "func.func")
+    record = record_of(named("renews", body=renew), ir=module("f"))
+    assert erased_text(record, "return") == "no erased or moved operation contains 'return'\n"
+    assert "erased by renews" in erased_text(record, "func.func")
 
 
 @table_test("passes", [[Append(), Fail()], [Fail()]])

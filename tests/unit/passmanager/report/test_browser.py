@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.passes.recorded import recording_of
+from support.passes.records import record_of
 from support.passes.toy import Append, Fail, Nothing, Tag, module, named
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, i32
@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass
 from passline.passmanager import PassContext, Sequential
 from passline.passmanager.instruments import RecordInstrument
 from passline.passmanager.report.page import render_page
-from passline.passmanager.report.recording import Recording, read_recording
+from passline.passmanager.report.record_reader import Record, read_record
 
 CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:
@@ -98,12 +98,12 @@ class Opener:
         self.reports: list[Report] = []
 
     def __call__(self, *passes: ModulePass, ir: ModuleOp | None = None) -> Report:
-        return self.open(recording_of(*passes, ir=ir))
+        return self.open(record_of(*passes, ir=ir))
 
-    def open(self, recording: Recording) -> Report:
-        """Open the report of a recording."""
+    def open(self, record: Record) -> Report:
+        """Open the report of `record`."""
         file = self.folder / f"{len(self.reports)}.html"
-        file.write_text(render_page(recording))
+        file.write_text(render_page(record))
         self.reports.append(Report(self.browser.new_page(), file))
         return self.reports[-1]
 
@@ -303,7 +303,7 @@ def test_slow_pass_stands_out(show: Opener) -> None:
     record = RecordInstrument(clock=clock)
     with PassContext(instruments=[record]):
         Sequential([*[Nothing()] * 20, named("slow", body=body), Tag()])(module("f"))
-    page = show.open(read_recording(record.lines)).page
+    page = show.open(read_record(record.lines)).page
     expect(page.locator("#timeline li.slow .name")).to_have_text(["slow"])
     widths = page.locator("#timeline .duration .bar").evaluate_all(
         "bars => bars.map((bar) => bar.getBoundingClientRect().width)"
@@ -329,7 +329,7 @@ def test_loading_is_one_row_and_takes_no_part_of_the_axis(show: Opener) -> None:
         record.add_load(50)
         first, second = named("first", body=body), named("second", body=body)
         Sequential([first, named("loads", body=load), second])(module("f"))
-    report = show.open(read_recording(record.lines))
+    report = show.open(read_record(record.lines))
     assert report.names()[:2] == ["Load", "Import"] and report.names().count("Load") == 1
     expect(report.page.locator("#timeline li .time").first).to_have_text("60.00 s")
     assert report.page.locator("#summary").inner_text().endswith(" s without Load")
@@ -346,7 +346,7 @@ def test_times_are_below_each_other(show: Opener, width: int) -> None:
         with record.phase("Import"):
             pass
         Tag()(module("f"))
-    page = show.open(read_recording(record.lines)).page
+    page = show.open(read_record(record.lines)).page
     page.set_viewport_size({"width": width, "height": 700})
     lefts = page.locator("#timeline .time").evaluate_all(
         "times => times.map((time) => time.getBoundingClientRect().left)"
@@ -362,7 +362,7 @@ def test_phases_show_what_was_read_and_written(show: Opener) -> None:
         Append().apply(Context(), ir)
         with record.phase("Output"):
             str(ir)
-    report = show.open(read_recording(record.lines))
+    report = show.open(read_record(record.lines))
     report.open("Import")
     expect(report.page.locator(".function .symbol")).to_have_text(["@f", "@g"])
     expect(report.page.locator("[data-symbol=f] .new").first).to_have_text("func.func @f() {")

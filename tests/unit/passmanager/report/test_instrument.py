@@ -10,7 +10,7 @@ from support.passes.toy import Append, Fail, Nothing, module
 from passline.passmanager import PassContext, Sequential
 from passline.passmanager.instruments import ReportInstrument
 from passline.passmanager.report.page import render_page
-from passline.passmanager.report.recording import read_recording
+from passline.passmanager.report.record_reader import read_record
 
 
 def test_page_is_written_when_the_context_is_left(tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_page_is_written_when_the_context_is_left(tmp_path: Path) -> None:
     with PassContext(instruments=[report]):
         Append()(module("f"))
         assert not file.exists()
-    assert file.read_text() == render_page(read_recording(report.lines))
+    assert file.read_text() == render_page(read_record(report.lines))
     assert "<title>toy</title>" in file.read_text() and [*tmp_path.iterdir()] == [file]
 
 

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from support.passes.recorded import recording_of
+from support.passes.records import record_of
 from support.passes.toy import Append, Fail, Nothing, Tag
 
 from passline.passmanager.report.page import render_page
@@ -52,24 +52,24 @@ def unpacked(page: str) -> dict[str, Any]:
 
 
 def test_page_has_all_of_the_record() -> None:
-    recording = recording_of(Append(), Nothing(), Tag(), Fail())
-    data = unpacked(render_page(recording))
-    assert data.pop("events")["events"] == recording.events
+    record = record_of(Append(), Nothing(), Tag(), Fail())
+    data = unpacked(render_page(record))
+    assert data.pop("events")["events"] == record.events
     assert data == {
         f"ir-{hash}": {"text": event["text"], "ops": event["ops"]}
-        for hash, event in recording.texts.items()
+        for hash, event in record.texts.items()
     }
 
 
 def test_title_is_that_of_the_record_or_another() -> None:
-    recording = recording_of(Nothing())
-    assert "<title>toy.mlir</title>" in render_page(recording)
-    page = render_page(recording, EVIL)
+    record = record_of(Nothing())
+    assert "<title>toy.mlir</title>" in render_page(record)
+    page = render_page(record, EVIL)
     assert "<title>&lt;/script&gt;" in page and EVIL not in page
 
 
 def test_nothing_in_a_record_can_end_a_script() -> None:
-    plain, evil = recording_of(Append("x")), recording_of(Append(EVIL))
+    plain, evil = record_of(Append("x")), record_of(Append(EVIL))
     evil.title = EVIL
     page = render_page(evil)
     assert "alert(1)" not in page.replace("&lt;script&gt;alert(1)", "")
@@ -85,14 +85,14 @@ def test_scripts_run_by_a_nonce_that_the_record_decides() -> None:
         scripts = Elements(page).scripts
         return {a.get("nonce") for a, _ in scripts if a.get("type") != "text/plain"}
 
-    one, other = render_page(recording_of(Append("x"))), render_page(recording_of(Append("y")))
+    one, other = render_page(record_of(Append("x"))), render_page(record_of(Append("y")))
     (nonce,), (different,) = nonces(one), nonces(other)
     assert nonce and nonce != different
     assert f"script-src 'nonce-{nonce}'" in one and "default-src 'none'" in one
 
 
 def test_page_refers_to_no_other_file() -> None:
-    page = render_page(recording_of(Nothing()))
+    page = render_page(record_of(Nothing()))
     own = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", page, flags=re.DOTALL)
     assert not re.search(r"\b(src|href)=|url\(", own)
     assert Elements(page).names.isdisjoint({"link", "img", "iframe", "base", "object", "embed"})
@@ -100,8 +100,8 @@ def test_page_refers_to_no_other_file() -> None:
 
 
 def test_same_record_gives_the_same_page() -> None:
-    recording = recording_of(Append())
-    assert render_page(recording) == render_page(recording)
+    record = record_of(Append())
+    assert render_page(record) == render_page(record)
 
 
 # Libraries

@@ -12,22 +12,22 @@ import pytest
 from support.suites.inprocess import passline_opt
 from support.tables import table_test
 
-from passline.passmanager.report.recording import Recording, read_recording
+from passline.passmanager.report.record_reader import Record, read_record
 
 ASSETS = Path(__file__).parents[4] / "docs" / "assets"
 
 
 @pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
+def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
     """Return the record of ResNet-50 at -O3."""
     onnx = pytest.importorskip("onnx")
     model = Path(onnx.__file__).parent / "backend/test/data/light/light_resnet50.onnx"
     folder = tmp_path_factory.mktemp("picture")
-    record, out = folder / "run.jsonl", folder / "resnet50.mlir"
+    file, out = folder / "run.jsonl", folder / "resnet50.mlir"
     # Without the example of a plugin, which is installed where tests run.
-    options = ("-O3", "--no-plugins-in-pipelines", f"--record={record}", "-o", str(out))
+    options = ("-O3", "--no-plugins-in-pipelines", f"--record={file}", "-o", str(out))
     assert passline_opt(str(model), *options).status == 0
-    return read_recording(record.read_text().splitlines())
+    return read_record(file.read_text().splitlines())
 
 
 def shown() -> dict[str, Any]:
@@ -35,20 +35,20 @@ def shown() -> dict[str, Any]:
     return json.loads((ASSETS / "report.json").read_text())
 
 
-def test_counts_are_those_of_a_run(recording: Recording) -> None:
-    begins = recording.begins()
-    ends = [event for event in recording.events if event["event"] == "end"]
+def test_counts_are_those_of_a_run(record: Record) -> None:
+    begins = record.begins()
+    ends = [event for event in record.events if event["event"] == "end"]
     leaves = [event for event in ends if not begins[event["pass"]]["composite"]]
-    counted = [e["counts"] for e in recording.events if "counts" in e]
+    counted = [e["counts"] for e in record.events if "counts" in e]
     end = next(e for e in reversed(leaves) if begins[e["pass"]]["name"] == shown()["pass"])
     before: Counter[str] = Counter(counted[counted.index(end["counts"]) - 1])
     after: Counter[str] = Counter(end["counts"])
     assert {key: value for key, value in shown().items() if key != "sha256"} == {
-        "model": recording.title,
+        "model": record.title,
         "passes": len(leaves),
         "changed": sum(event["changed"] for event in leaves),
         "pass": "fuse-ops",
-        "place": recording.places()[end["pass"]],
+        "place": record.places()[end["pass"]],
         "ops": after.total(),
         "growth": after.total() - before.total(),
         "fused": end["counters"]["fused"],

@@ -46,7 +46,7 @@ from passline.dialects.relax.windows import Window
 from passline.dialects.target import Target
 from passline.passes.relax.fuse_ops import FuseOps
 from passline.passes.relax.legalize_ops import LegalizeOps, legalize_operations
-from passline.passmanager import PassContext, Recorder
+from passline.passmanager import CollectingActions, PassContext
 from passline.passmanager.actions import RemarkKind
 from passline.passmanager.config import ConfigError
 from passline.passmanager.ir.verifier import verify
@@ -74,7 +74,7 @@ def module_of(cls: type[TensorOp], data: Array, weight: ConstantOp, **properties
 
 def remarks_of(module: ModuleOp, choice: Winograd = "f4", target: str = "x86-64-v3"):
     """Legalize a module, and return the remarks on the algorithm."""
-    recorder = Recorder()
+    recorder = CollectingActions()
     with PassContext():
         legalize_operations(module, Target(target), recorder, choice)
     verify(module)

@@ -11,7 +11,7 @@ from xdsl.dialects.scf import Scf
 from xdsl.parser import Parser
 
 from passline.passes.generic.canonicalize.canonicalize import Canonicalize, canonicalize
-from passline.passmanager import Diagnostic, PassContext, Recorder, Remark
+from passline.passmanager import CollectingActions, Diagnostic, PassContext, Remark
 
 TEXT = """
 func.func @f(%a: i32) -> i32 {
@@ -33,7 +33,7 @@ def test_the_number_of_rewrites_is_limited(limit: int, left: str) -> None:
     for dialect in (Arith, Builtin, Func):
         ctx.load_dialect(dialect)
     module = Parser(ctx, TEXT).parse_module()
-    canonicalize(module, ctx, limit, recorder := Recorder())
+    canonicalize(module, ctx, limit, recorder := CollectingActions())
     letters = {AddiOp.name: "a", ConstantOp.name: "c"}
     assert "".join(letters.get(op.name, "") for op in module.walk()) == left
     assert recorder.counts.total() == 3 - len(left)

@@ -1,4 +1,4 @@
-"""The IR of a run as records have it: the text of each top-level op, printed when it changes."""
+"""The IR in a record: the text of each top-level op, printed when it changes."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from xdsl.passes import ModulePass
 
 from passline.passmanager import PassContext, Sequential
 from passline.passmanager.instruments import RecordInstrument
-from passline.passmanager.report.recording import read_recording
+from passline.passmanager.report.record_reader import read_record
 
 Event = dict[str, Any]
 
@@ -374,8 +374,8 @@ with PassContext(instruments=[RecordInstrument({str(tmp_path / "run.jsonl")!r})]
     )
     assert done.returncode == 9
     with open(tmp_path / "run.jsonl") as file:
-        recording = read_recording(file)
-    assert recording.cut_off and [event["event"] for event in recording.events][-2:] == [
+        record = read_record(file)
+    assert record.cut_off and [event["event"] for event in record.events][-2:] == [
         *("end", "begin"),
     ]
 

@@ -1,14 +1,14 @@
-"""Reading of records: whole, cut off, and of other files."""
+"""The reader of records: whole, cut off, and of other files."""
 
 from __future__ import annotations
 
 import pytest
-from support.passes.recorded import record_of, recording_of
+from support.passes.records import lines_of, record_of
 from support.passes.toy import Append, Fail, Nothing, Tag
 from support.tables import table_test
 
 from passline.passmanager import PasslineError
-from passline.passmanager.report.recording import read_recording
+from passline.passmanager.report.record_reader import read_record
 
 
 def texts(hashes: list[tuple[str | None, str | None]]) -> list[tuple[bool, bool]]:
@@ -16,48 +16,48 @@ def texts(hashes: list[tuple[str | None, str | None]]) -> list[tuple[bool, bool]
 
 
 def test_steps_are_the_passes_that_changed_ir() -> None:
-    recording = recording_of(Append(), Nothing(), Tag())
-    _, *steps = recording.steps()
-    found = [(step.begin["name"], texts(recording.replaced(step))) for step in steps]
+    record = record_of(Append(), Nothing(), Tag())
+    _, *steps = record.steps()
+    found = [(step.begin["name"], texts(record.replaced(step))) for step in steps]
     both = (True, True)
     assert found == [("toy-append", [(False, True)]), ("toy-tag", [both, both])]
-    assert recording.title == "toy.mlir" and not recording.cut_off
+    assert record.title == "toy.mlir" and not record.cut_off
 
 
 def test_functions_are_paired_by_symbol() -> None:
-    recording = recording_of(Tag())
-    _, step = recording.steps()
-    for before, after in recording.replaced(step):
+    record = record_of(Tag())
+    _, step = record.steps()
+    for before, after in record.replaced(step):
         assert before is not None and after is not None
-        assert recording.texts[before]["symbol"] == recording.texts[after]["symbol"]
+        assert record.texts[before]["symbol"] == record.texts[after]["symbol"]
 
 
 def test_sessions_nest_as_the_passes_ran() -> None:
-    (session,) = recording_of(Append(), Nothing()).sessions()
+    (session,) = record_of(Append(), Nothing()).sessions()
     (outer,) = session.children
     assert [span.name for span in outer.children] == ["toy-append", "toy-nothing"]
     assert session.seconds >= outer.seconds >= sum(span.seconds for span in outer.children)
 
 
 def test_failure_is_a_whole_recording() -> None:
-    recording = recording_of(Append(), Fail(), Nothing())
-    assert [event["event"] for event in recording.events][-3:] == ["fail", "fail", "session"]
-    (session,) = recording.sessions()
+    record = record_of(Append(), Fail(), Nothing())
+    assert [event["event"] for event in record.events][-3:] == ["fail", "fail", "session"]
+    (session,) = record.sessions()
     assert [span.failed for span in session.children[0].children] == [False, True]
 
 
 @table_test("kept", [0.3, 0.6, 0.9])
 def test_cut_off_record_is_read_to_its_end(kept: float) -> None:
-    text = "".join(record_of(Append(), Nothing(), Tag()).lines)
+    text = "".join(lines_of(Append(), Nothing(), Tag()))
     cut = text[: int(kept * len(text))]
-    recording = read_recording(cut.splitlines(keepends=True))
-    assert recording.cut_off
-    assert len(recording.events) + len(recording.texts) + 1 in (
+    record = read_record(cut.splitlines(keepends=True))
+    assert record.cut_off
+    assert len(record.events) + len(record.texts) + 1 in (
         cut.count("\n"),
         cut.count("\n") + 1,
     )
-    assert all(span.name == "session" for span in recording.sessions())
-    assert len([*recording.steps()]) == sum("ir" in event for event in recording.events)
+    assert all(span.name == "session" for span in record.sessions())
+    assert len([*record.steps()]) == sum("ir" in event for event in record.events)
 
 
 @table_test(
@@ -73,4 +73,4 @@ def test_cut_off_record_is_read_to_its_end(kept: float) -> None:
 )
 def test_what_is_no_record_is_an_error(lines: list[str], message: str) -> None:
     with pytest.raises(PasslineError, match=message):
-        read_recording(lines)
+        read_record(lines)

@@ -1,4 +1,4 @@
-"""Reading of records: the events, the spans of time, and the IR before and after each pass."""
+"""The reader of records: events, spans of time, and the IR before and after each pass."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from ..errors import PasslineError
-from ..instruments.record import FORMAT, Event
+from ..instruments.record_writer import FORMAT, Event
 from ..instruments.spans import Span
 
-__all__ = ["RecordedChange", "Recording", "Replacement", "State", "numbers_in", "read_recording"]
+__all__ = ["Record", "RecordedChange", "Replacement", "State", "numbers_in", "read_record"]
 
 Replacement: TypeAlias = tuple[str | None, str | None]
 """The hashes of a top-level op before and after a pass; None if it was added or removed."""
@@ -39,8 +39,8 @@ class RecordedChange:
 
 
 @dataclass
-class Recording:
-    """The events of a record; `texts` has the events `ir` by hash, `events` the others."""
+class Record:
+    """A record that was read; `texts` has the events `ir` by hash, `events` the others."""
 
     events: list[Event] = field(default_factory=list[Event])
     texts: dict[str, Event] = field(default_factory=dict[str, Event])
@@ -176,12 +176,12 @@ def _contains(outer: Span, inner: Span) -> bool:
     return same_thread and inner.began < ended and inner.began + inner.seconds <= ended
 
 
-def read_recording(lines: Iterable[str]) -> Recording:
+def read_record(lines: Iterable[str]) -> Record:
     """Read a record; PasslineError if the lines are not a record, or one of a later format.
 
     A last line that is incomplete is left out.
     """
-    found = Recording()
+    found = Record()
     number, incomplete = 0, False
     for number, line in enumerate(lines, 1):
         if incomplete:

@@ -1,4 +1,5 @@
-"""The instrument that records a run: events, times, changes and IR, a line of JSON each."""
+"""The writer of records: an instrument that writes events, times, changes and IR of a run, each
+as a line of JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from ..ir.walk import name_of
 from ..registry import PassInfo
 from ..run import PassFrame, Run
 from .nesting import Entry
-from .recorded_ir import Edit, RecordedModule, RecordedOp, place_in
+from .record_ir import Edit, RecordedModule, RecordedOp, place_in
 from .spans import Span, SpanInstrument
 
 FORMAT = 1
