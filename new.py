@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .tools.new.tool import main
+from .tools.new.project import main
 
 __all__ = ["main"]
 

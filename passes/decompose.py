@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from ..dialects.relax.interfaces import Decomposes
-from ..passmanager.fast.rewriting import actions_of
+from ..passmanager.fast.pattern_driver import actions_of
 
 
 def replace_by_decomposition(op: Operation, rewriter: PatternRewriter) -> None:

@@ -20,7 +20,7 @@ from .actions import SILENT, Actions
 from .base import AnchorT, FunctionPass
 from .context import PassContext
 from .errors import PasslineError
-from .fast.rewriting import Attempt, PatternIndex, TrackingRewriter, Worklist
+from .fast.pattern_driver import Attempt, PatternIndex, TrackingRewriter, Worklist
 from .ir.location import place_of
 from .ir.walk import walk
 

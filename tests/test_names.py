@@ -1,12 +1,12 @@
-"""The names of the product: no class name stands for two things, and minima and maxima are `MIN_`
-and `MAX_`."""
+"""The names of the product: no class name stands for two things, no file name for two in a layer,
+and minima and maxima are `MIN_` and `MAX_`."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -42,6 +42,46 @@ def test_no_class_name_stands_for_two_things() -> None:
     twice = {name: found for name, found in places.items() if len(found) > 1}
     mixed = {name: places[name] for name in operations & places.keys()}
     assert twice | mixed == {}
+
+
+_ONNX = Path("compiler/frontends/onnx")
+
+PARALLEL = [{_ONNX / "operators", _ONNX / "contrib"}]
+"""The folders of a layer that have files of the same names by design: converters of ONNX's
+operators by family, and of those that onnxruntime adds."""
+
+
+def layer(place: Path) -> str:
+    """Return the layer that a file is in: its top folder, or a part of the compiler.
+
+    The layers of `test_layers.py` that are a folder within another one belong to that, as one
+    looks for a file in both; `passes/generic` is in another product than the passes around it.
+    """
+    inner = place.parts[0] == "compiler" or place.parts[:2] == ("passes", "generic")
+    return "/".join(place.parts[: 2 if inner and len(place.parts) > 2 else 1])
+
+
+def same_names(places: Iterable[Path]) -> list[list[str]]:
+    """Return the files that have the name of another one in their layer."""
+    found = defaultdict[tuple[str, str], list[Path]](list)
+    for place in places:
+        if place.stem != "__init__":
+            found[layer(place), place.stem].append(place)
+    return [
+        [*map(str, files)]
+        for files in found.values()
+        if len(files) > 1 and {file.parent for file in files} not in PARALLEL
+    ]
+
+
+def test_no_file_name_stands_for_two_files_in_a_layer() -> None:
+    assert same_names(path.relative_to(ROOT) for path in PRODUCT) == []
+
+
+def test_files_of_one_name_are_seen() -> None:
+    twice = ["passmanager/run.py", "passmanager/fast/run.py"]
+    apart = ["tools/run.py", "passes/inline.py", "passes/generic/inline.py", "dialects/__init__.py"]
+    assert same_names(map(Path, [*twice, *apart])) == [twice]
 
 
 def test_minima_and_maxima_are_named_so() -> None:

@@ -19,8 +19,8 @@ COMMANDS = {
     "compile": "compile",
     "tune": "tune",
     "report": "report",
-    "reduce": "reduce.tool",
-    "bisect": "bisect.tool",
+    "reduce": "reduce.reduce_tool",
+    "bisect": "bisect.bisect_tool",
 }
 """The commands, and the modules of their tools."""
 
@@ -74,7 +74,7 @@ tune = partial(_run, COMMANDS["tune"])
 def passline() -> None:
     """Run the command `passline`: one of `COMMANDS`, or an answer about these."""
     name = sys.argv[1] if len(sys.argv) > 1 else ""
-    if (module := {**COMMANDS, "new": "new.tool"}.get(name)) is None:
+    if (module := {**COMMANDS, "new": "new.project"}.get(name)) is None:
         return _run("overview")
     sys.argv[:2] = [f"passline {name}"]  # as which messages name the program
     _run(module)

@@ -524,7 +524,7 @@ class PasslineOptMain(XDSLHooks):
 
     def run_corpus(self) -> None:
         """Run the pipeline on each of many inputs, in other processes."""
-        from .corpus.run import run_corpus
+        from .corpus.jobs import run_corpus
 
         options = tool_options(self.options)
         try:

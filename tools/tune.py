@@ -25,7 +25,7 @@ from .command_line.short_help import ShortHelp
 from .compiler_extension import processor_of
 from .corpus.executors import cancelling, named_executor
 from .output import ResultFile, is_same_file
-from .trials.tool import TrialMain
+from .trials.trial_tool import TrialMain
 
 
 class PasslineTuneMain(TrialMain):

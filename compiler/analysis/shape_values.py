@@ -37,7 +37,7 @@ from ...dialects.relax.data.indexing import StridedSliceOp, TakeOp
 from ...dialects.relax.data.manipulation import BroadcastToOp
 from ...dialects.relax.dimensions import Facts, dimensions_of
 from ...dialects.relax.dynamic.computation import DynamicFullOp
-from ...dialects.relax.dynamic.manipulation import (
+from ...dialects.relax.dynamic.data_movement import (
     DynamicBroadcastToOp,
     DynamicExpandDimsOp,
     DynamicExpandOp,

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation
 
 from ...dialects.numbers import product
 from ...dialects.relax.dynamic.computation import DynamicCumprodOp, DynamicCumsumOp, DynamicReduceOp
-from ...dialects.relax.dynamic.manipulation import DynamicStridedSliceOp
+from ...dialects.relax.dynamic.data_movement import DynamicStridedSliceOp
 from ...dialects.relax.shapes import normalize_axes
 from ...dialects.tir.builder import Index
 from ...dialects.tir.functions import Shape, volume

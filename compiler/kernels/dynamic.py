@@ -17,7 +17,7 @@ from ...dialects.relax.dynamic.computation import (
     DynamicResizeOp,
     DynamicTopkOp,
 )
-from ...dialects.relax.dynamic.manipulation import (
+from ...dialects.relax.dynamic.data_movement import (
     DynamicBroadcastToOp,
     DynamicExpandDimsOp,
     DynamicExpandOp,

@@ -42,7 +42,7 @@ FAMILIES = [
         "data.trees",
         "device",
         "dynamic.computation",
-        "dynamic.manipulation",
+        "dynamic.data_movement",
         "elementwise.activation",
         "elementwise.binary",
         "elementwise.elementwise",

@@ -38,11 +38,11 @@ from passline.passmanager.instrument import PassInstrument
 from passline.passmanager.names import Rounding
 from passline.passmanager.options import PassOption, pass_options, to_text
 from passline.tools import failures
-from passline.tools.bisect.tool import PasslineBisectMain
+from passline.tools.bisect.bisect_tool import PasslineBisectMain
 from passline.tools.compile import PasslineCompileMain
 from passline.tools.listing import field_docs, summary
 from passline.tools.opt import PasslineOptMain
-from passline.tools.reduce.tool import PasslineReduceMain
+from passline.tools.reduce.reduce_tool import PasslineReduceMain
 from passline.tools.run import PasslineRunMain
 from passline.tools.tune import PasslineTuneMain
 

@@ -16,7 +16,7 @@ from ...dialects.relax.elementwise.unary import RsqrtOp, SqrtOp
 from ...dialects.relax.interfaces import AssociativeCommutative, HasIdentityElement
 from ...dialects.relax.shapes import broadcast
 from ...dialects.relax.types import Float, is_number, is_tensor, shape_of, tensor_type
-from ...passmanager.fast.rewriting import actions_of
+from ...passmanager.fast.pattern_driver import actions_of
 from ...passmanager.ir.per_class import PerClass
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from ...dialects.relax.reduction.nn import SoftmaxOp
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Float, shape_of, tensor_type
 from ...dialects.sizes import Size
-from ...passmanager.fast.rewriting import actions_of
+from ...passmanager.fast.pattern_driver import actions_of
 from ..arrays import Known, constant_of, known
 from .operation_forms import scalar, used_outside
 

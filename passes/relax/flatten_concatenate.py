@@ -13,7 +13,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from ...dialects.relax.data.concatenation import ConcatenateOp
 from ...dialects.relax.graph import StopFusionOp
 from ...dialects.relax.types import shape_of, tensor_type
-from ...passmanager.fast.rewriting import actions_of
+from ...passmanager.fast.pattern_driver import actions_of
 from ...passmanager.rewriting import PatternPass
 
 

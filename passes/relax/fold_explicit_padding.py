@@ -18,7 +18,7 @@ from ...dialects.relax.layout import Layout
 from ...dialects.relax.reduction.nn import PadOp
 from ...dialects.relax.types import is_number, static_shape, tensor_type
 from ...dialects.relax.windows import AvgPoolOp, MaxPoolOp
-from ...passmanager.fast.rewriting import actions_of
+from ...passmanager.fast.pattern_driver import actions_of
 from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.rewriting import PatternPass
 

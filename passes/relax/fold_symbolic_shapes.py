@@ -14,7 +14,7 @@ from ...compiler.analysis.symbolic_shapes import Sizes, SymbolicShapes
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.data.indexing import StridedSliceOp
 from ...dialects.relax.data.manipulation import BroadcastToOp, ReshapeOp, TileOp, TransposeOp
-from ...dialects.relax.dynamic.manipulation import (
+from ...dialects.relax.dynamic.data_movement import (
     DynamicBroadcastToOp,
     DynamicExpandOp,
     DynamicReshapeOp,

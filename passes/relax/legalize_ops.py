@@ -29,7 +29,7 @@ from ...compiler.kernels.legalizations import legalization_of
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.dynamic.computation import DynamicOp
-from ...dialects.relax.dynamic.manipulation import (
+from ...dialects.relax.dynamic.data_movement import (
     DynamicExpandDimsOp,
     DynamicReshapeOp,
     DynamicSqueezeOp,

@@ -27,7 +27,7 @@ from ...dialects.relax.reduction.normalization import LayerNormOp, RMSNormOp
 from ...dialects.relax.reduction.reduction import MeanOp, ReductionOp
 from ...dialects.relax.shapes import normalize_axes
 from ...dialects.relax.types import Float, is_ranked, shape_of, tensor_type
-from ...passmanager.fast.rewriting import actions_of
+from ...passmanager.fast.pattern_driver import actions_of
 from ..arrays import Known, constant_of, known
 
 OpT = TypeVar("OpT", bound=Operation)

@@ -39,7 +39,7 @@ from ...dialects.relax.types import (
     tensor_type,
 )
 from ...dialects.relax.windows import Window
-from ...passmanager.fast.rewriting import actions_of
+from ...passmanager.fast.pattern_driver import actions_of
 from ...passmanager.ir.per_class import OpClasses, has_any
 from ...passmanager.names import Rounding
 from ...passmanager.rewriting import PatternPass

@@ -20,7 +20,7 @@ from ...dialects.relax.reduction.normalization import (
 )
 from ...dialects.relax.types import is_ranked
 from ...passmanager.conditions import no_op_of
-from ...passmanager.fast.rewriting import actions_of
+from ...passmanager.fast.pattern_driver import actions_of
 from ...passmanager.ir.per_class import OpClasses, has_any
 from ...passmanager.names import Rounding
 from ...passmanager.rewriting import PatternPass

@@ -30,7 +30,7 @@ from ...dialects.relax.base import RelaxOp
 from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.data.concatenation import ConcatenateOp
-from ...dialects.relax.dynamic.manipulation import DynamicReshapeOp
+from ...dialects.relax.dynamic.data_movement import DynamicReshapeOp
 from ...dialects.relax.graph import GraphOp, MatchCastOp, TupleGetItemOp, TupleOp
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp

@@ -48,10 +48,10 @@ _FENCE = re.compile(
 )
 
 TOOLS = {
-    "bisect": "bisect.tool",
+    "bisect": "bisect.bisect_tool",
     "compile": "compile",
     "opt": "opt",
-    "reduce": "reduce.tool",
+    "reduce": "reduce.reduce_tool",
     "run": "run",
 }
 """The modules of our commands."""

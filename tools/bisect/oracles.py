@@ -25,8 +25,8 @@ from ...passmanager.runner import info_of, nested_passes
 from ...passmanager.sequential import Fixpoint, Repeat, Sequential, SequentialOptions
 from ..reduce.reductions import smaller_lists
 from ..trials.prefix import OpPlace
-from ..trials.tool import flat
 from ..trials.trial import Command, TrialOutcome, with_place
+from ..trials.trial_tool import flat
 
 # The result of a bisection, as text and as data.
 

@@ -15,8 +15,8 @@ from xdsl.passes import ModulePass
 from ... import __version__
 from ...passmanager.pipeline import parse_pipeline, pipeline_text
 from ..opt import PasslineOptMain
+from .jobs import Manifest, make_jobs, run_jobs
 from .outcome import InputOutcome
-from .run import Manifest, make_jobs, run_jobs
 
 __all__ = ["InputOutcome", "map"]
 

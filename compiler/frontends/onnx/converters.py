@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .contrib.converters import CONTRIB
+from .contrib.microsoft import CONTRIB
 from .contrib.normalization import EARLY_NORMALIZATION
 from .contrib.signatures import DOMAIN
 from .node import Converter

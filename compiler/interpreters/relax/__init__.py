@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .array_functions import Semantics, interpreter_functions
 from .contraction import ATTENTION, CONVOLUTION, LINEAR_ALGEBRA
 from .control import ConstantFunctions, ControlFunctions
 from .data import CREATION, DETECTION, INDEXING, MANIPULATION, SORTING, TREES
@@ -9,7 +10,6 @@ from .dynamic import dynamic_semantics
 from .elementwise import ACTIVATION, BINARY, ELEMENTWISE, QUANTIZATION, UNARY
 from .images import IMAGE
 from .reduction import NN, NORMALIZATION, REDUCTION, SCAN
-from .table import Semantics, interpreter_functions
 from .windows import POOLING
 
 __all__ = ["RelaxFunctions"]

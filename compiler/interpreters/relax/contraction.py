@@ -15,8 +15,8 @@ from ....dialects.relax.contraction.attention import AttentionOp
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.windows import Window
 from ..arrays import Array, check_size, widen
+from .array_functions import Semantics, at_least_f32, on_arrays
 from .control import relayout
-from .table import Semantics, at_least_f32, on_arrays
 from .windows import pad_to_windows, sliding_windows, tap
 
 # Semantics of linear algebra.

@@ -38,8 +38,8 @@ from ....dialects.relax.data.manipulation import (
 from ....dialects.relax.data.trees import TreeLeavesOp
 from ....dialects.relax.layout import Layout
 from ..arrays import Array, check_size
+from .array_functions import Semantics, as_numbers, at_least_f32, on_arrays, with_properties
 from .control import relayout
-from .table import Semantics, as_numbers, at_least_f32, on_arrays, with_properties
 
 # Semantics of operations that only move elements; they return views where numpy does.
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from ....dialects.relax import Relax
 from ....dialects.relax.dynamic.computation import DynamicOp
-from ....dialects.relax.dynamic.manipulation import DynamicCompressOp
+from ....dialects.relax.dynamic.data_movement import DynamicCompressOp
 from ....dialects.relax.types import static_shape
 from ..arrays import Array, check_size
-from .table import Semantics
+from .array_functions import Semantics
 
 
 def dynamic_semantics(static: Semantics) -> Semantics:

@@ -27,7 +27,7 @@ from ..arrays import (
     stored_dtype,
     widen_bf16,
 )
-from .table import Semantics, as_numbers, at_least_f32, like_numpy, on_arrays
+from .array_functions import Semantics, as_numbers, at_least_f32, like_numpy, on_arrays
 
 # Semantics of element-wise selection, clipping and conversion.
 

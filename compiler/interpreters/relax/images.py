@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ....dialects.relax import images as ops
 from ....dialects.relax.layout import Layout
 from ..arrays import Array, bounds, element_of
+from .array_functions import Semantics
 from .control import relayout
-from .table import Semantics
 
 Coordinates = NDArray[np.float64]
 

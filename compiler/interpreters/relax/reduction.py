@@ -16,8 +16,8 @@ from ....dialects.relax.reduction import scan as scan_ops
 from ....dialects.relax.shapes import normalize_axes, normalize_axis
 from ....dialects.relax.types import tensor_type
 from ..arrays import Array, bounds, element_of, fit, mean_of, widen
+from .array_functions import Compute, Semantics, as_numbers, at_least_f32
 from .elementwise import divide
-from .table import Compute, Semantics, as_numbers, at_least_f32
 
 # Semantics of reductions; f16 is computed in f32 and rounded once, integers wrap around.
 

@@ -13,9 +13,9 @@ from ....dialects.relax import windows as ops
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.windows import Window
 from ..arrays import Array, bounds, check_size, element_of, mean_of, widen
+from .array_functions import Semantics
 from .control import relayout
 from .elementwise import divide
-from .table import Semantics
 
 # Sliding windows over arrays whose first two dimensions are batch and channels.
 

@@ -23,7 +23,7 @@ from xdsl.rewriter import Rewriter
 from ....dialects.relax.data.detection import NonMaxSuppressionOp
 from ....dialects.relax.data.indexing import NonzeroOp, TakeOp
 from ....dialects.relax.data.manipulation import FlattenOp, SqueezeOp
-from ....dialects.relax.dynamic.manipulation import DynamicCompressOp
+from ....dialects.relax.dynamic.data_movement import DynamicCompressOp
 from ....dialects.relax.kernels import CallTIROp
 from ....dialects.relax.types import SmallFloat, Tensor, is_integer, is_ranked, tensor_type
 from ....dialects.tir.builder import TirBuilder

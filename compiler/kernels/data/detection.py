@@ -24,7 +24,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax.constant import ConstantOp
 from ....dialects.relax.data.detection import NonMaxSuppressionOp
-from ....dialects.relax.dynamic.manipulation import DynamicStridedSliceOp
+from ....dialects.relax.dynamic.data_movement import DynamicStridedSliceOp
 from ....dialects.relax.kernels import CallTIROp
 from ....dialects.relax.types import is_ranked
 from ....dialects.tir.builder import Index

@@ -17,7 +17,7 @@ from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.fast.edit import read_step
-from ....passmanager.fast.rewriting import DeclaredPatterns
+from ....passmanager.fast.pattern_driver import DeclaredPatterns
 from ....passmanager.ir.walk import walk
 from ....passmanager.rewriting import apply_patterns
 from ..dead_code_elimination import remove_dead_results, remove_region_dead_code

@@ -22,7 +22,7 @@ from ....dialects.numbers import as_number, as_size
 from ....dialects.relax.constant import FullOp
 from ....dialects.relax.data.manipulation import SqueezeOp
 from ....dialects.relax.dimensions import symbolic_type
-from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp
+from ....dialects.relax.dynamic.data_movement import DynamicReshapeOp
 from ....dialects.relax.interfaces import View
 from ....dialects.sizes import Size, TooComplex
 from ....dialects.tir import ops as tir

@@ -31,7 +31,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 
 from ....compiler.analysis.memory.storage_plan import ALIGNMENT
 from ....dialects.relax.constant import ConstantOp, FullOp
-from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp
+from ....dialects.relax.dynamic.data_movement import DynamicReshapeOp
 from ....dialects.relax.types import Element, is_ranked
 from ....dialects.signature import name_in, with_name
 from ....dialects.sizes import Size

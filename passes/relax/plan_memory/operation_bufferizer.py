@@ -21,7 +21,7 @@ from ....compiler.analysis.constant_evaluator import integer_constant
 from ....compiler.analysis.memory.storage_plan import dies_at
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data.concatenation import ConcatenateOp
-from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp
+from ....dialects.relax.dynamic.data_movement import DynamicReshapeOp
 from ....dialects.relax.graph import GraphOp, MatchCastOp, TupleGetItemOp, TupleOp
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp

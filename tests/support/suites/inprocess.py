@@ -21,9 +21,9 @@ from filecheck.options import parse_argv_options
 from filecheck.parser import Parser as CheckParser
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from passline.tools.bisect.tool import PasslineBisectMain
+from passline.tools.bisect.bisect_tool import PasslineBisectMain
 from passline.tools.opt import PasslineOptMain
-from passline.tools.reduce.tool import PasslineReduceMain
+from passline.tools.reduce.reduce_tool import PasslineReduceMain
 
 __all__ = [
     "Result",

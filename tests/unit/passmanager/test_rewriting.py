@@ -23,7 +23,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import BlockInsertPoint, InsertPoint
 
 from passline.passmanager import PassContext
-from passline.passmanager.fast.rewriting import PatternIndex, RemoveDead, matched_class
+from passline.passmanager.fast.pattern_driver import PatternIndex, RemoveDead, matched_class
 from passline.passmanager.instruments import StatisticsInstrument
 from passline.passmanager.rewriting import NonConvergenceError, PatternPass, apply_patterns
 

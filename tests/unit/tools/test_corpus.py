@@ -22,9 +22,9 @@ from passline.passes import FoldConstant
 from passline.passmanager import PasslineError, Sequential
 from passline.passmanager.registry import installed
 from passline.tools.corpus.executors import run_all
+from passline.tools.corpus.jobs import Manifest, external_data, job_key, result_names
 from passline.tools.corpus.options import files_of
 from passline.tools.corpus.outcome import COLUMNS, InputOutcome, summary, table_of
-from passline.tools.corpus.run import Manifest, external_data, job_key, result_names
 
 P = ParamSpec("P")
 T = TypeVar("T")

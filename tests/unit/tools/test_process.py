@@ -119,7 +119,7 @@ NEW = "sys.argv.insert(1, 'new'); from passline.tools import commands; commands.
         ("xdsl.ir", CALL.format("reduce")),
         ("xdsl.ir", CALL.format("report")),
         ("passline.passmanager.output.status", NEW),
-        ("passline.tools.new.tool", NEW),
+        ("passline.tools.new.project", NEW),
     ],
 )
 def test_ctrl_c_while_modules_are_imported(module: str, call: str) -> None:

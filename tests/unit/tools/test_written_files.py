@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from support.suites.inprocess import capture, passline_opt
 
-from passline.tools.bisect.tool import PasslineBisectMain
+from passline.tools.bisect.bisect_tool import PasslineBisectMain
 from passline.tools.compile import PasslineCompileMain
 from passline.tools.opt import PasslineOptMain
-from passline.tools.reduce.tool import PasslineReduceMain
+from passline.tools.reduce.reduce_tool import PasslineReduceMain
 from passline.tools.report import main as report
 from passline.tools.run import PasslineRunMain
 from passline.tools.tune import PasslineTuneMain

@@ -8,11 +8,11 @@ import pytest
 from support.suites.inprocess import capture
 from support.tables import table_test
 
-from passline.tools.bisect.tool import PasslineBisectMain
+from passline.tools.bisect.bisect_tool import PasslineBisectMain
 from passline.tools.command_line.short_help import XDSL_HELP
 from passline.tools.compile import PasslineCompileMain
 from passline.tools.opt import PasslineOptMain
-from passline.tools.reduce.tool import PasslineReduceMain
+from passline.tools.reduce.reduce_tool import PasslineReduceMain
 from passline.tools.run import PasslineRunMain
 from passline.tools.tune import PasslineTuneMain
 

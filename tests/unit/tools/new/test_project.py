@@ -12,7 +12,7 @@ from support.suites.inprocess import Result, capture
 from support.tables import table_test
 
 from passline.tools.failures import run_process
-from passline.tools.new.tool import ProjectError, ProjectName, run, template_files, write_project
+from passline.tools.new.project import ProjectError, ProjectName, run, template_files, write_project
 
 ROOT = Path(__file__).parents[4]
 

@@ -47,7 +47,7 @@ from passline.dialects.relax.dynamic.computation import (
     DynamicResizeOp,
     DynamicTopkOp,
 )
-from passline.dialects.relax.dynamic.manipulation import (
+from passline.dialects.relax.dynamic.data_movement import (
     DynamicBroadcastToOp,
     DynamicCompressOp,
     DynamicExpandDimsOp,

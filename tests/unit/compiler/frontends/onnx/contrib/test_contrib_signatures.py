@@ -11,7 +11,7 @@ from onnx.defs import OpSchema
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 from support.tables import table_test
 
-from passline.compiler.frontends.onnx.contrib.converters import CONTRIB
+from passline.compiler.frontends.onnx.contrib.microsoft import CONTRIB
 from passline.compiler.frontends.onnx.contrib.signatures import (
     LIMITS,
     REFUSED,

@@ -20,8 +20,8 @@ from ..command_line.argument_parser import nonempty_text, seconds, written_file
 from ..command_line.arguments import add_pipeline, add_verification, check_pipeline_source
 from ..command_line.short_help import ShortHelp
 from ..output import ResultFile
-from ..trials.tool import TrialMain, flat
 from ..trials.trial import Command, Trials, command_words
+from ..trials.trial_tool import TrialMain, flat
 from .reductions import op_count, smaller_lists, smaller_modules
 
 

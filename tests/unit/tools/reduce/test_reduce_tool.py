@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import ModulePass, PassContext, register_pass
 from passline.passmanager.ir.walk import walk
-from passline.tools.reduce.tool import PasslineReduceMain
+from passline.tools.reduce.reduce_tool import PasslineReduceMain
 from passline.tools.trials.trial import Failure, Trials
 
 REDUCE = Path(sys.executable).with_name("passline-reduce")

@@ -294,7 +294,7 @@ def test_interrupted_in_a_command(file: str, tmp_path: Path) -> None:
     script.chmod(0o755)
     command = [str(BISECT), file, "-p", "canonicalize,dce", "--", str(script)]
     if not BISECT.exists():
-        command[0:1] = [sys.executable, "-m", "passline.tools.bisect.tool"]
+        command[0:1] = [sys.executable, "-m", "passline.tools.bisect.bisect_tool"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible)
     while not seen.exists():
         assert process.poll() is None

@@ -24,8 +24,8 @@ from ..command_line.argument_parser import nonempty_text, seconds, written_direc
 from ..command_line.arguments import add_pipeline, add_verification, check_pipeline_source
 from ..command_line.short_help import ShortHelp
 from ..output import ResultFile
-from ..trials.tool import TrialMain, flat
 from ..trials.trial import Trials, check_command
+from ..trials.trial_tool import TrialMain, flat
 from .bisection import Bisection
 from .oracles import (
     BadText,

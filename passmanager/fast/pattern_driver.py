@@ -1,4 +1,5 @@
-"""The index of rewrite patterns by the class of operation that they match."""
+"""The parts of the pattern driver: the index of patterns by the class of operation that they match,
+the worklist, and the rewriter that reports changes to it."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from ..ir.effects import OBSERVABLE, class_effects, is_kept, would_be_dead
 from ..ir.location import place_of
 from ..ir.per_class import PerClass
 from ..ir.walk import walk
-from ..releases.rewriting import BaseRewriter, fold
+from ..releases.pattern_rewriter import BaseRewriter, fold
 from .acceleration import choose
 from .edit import read_step
 from .interface import OpClass, PatternReader
