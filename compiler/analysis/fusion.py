@@ -265,7 +265,7 @@ def _computes_sizes(results: Sequence[SSAValue], shapes: SymbolicShapes) -> bool
     return all(row is not None and None not in row for row in elements)
 
 
-# The partition of the operations in a block into groups, each of which can become one call.
+# The partition of the operations in a block into groups. Each group can become one call.
 
 
 K = TypeVar("K", bound=Hashable)
@@ -432,9 +432,9 @@ class GraphPartitioner:
         """The kind of a group, at the index of its representative."""
 
     def fuse(self) -> None:
-        """Fuse anchors with the operations after them, then operations up to broadcasting ones with
-        those after them, then injective operations, then transpositions of constants with whatever
-        uses them.
+        """Fuse the operations in four steps: anchors with what follows them, then operations up to
+        broadcasting ones with what follows these, then injective operations, then transpositions of
+        constants with their users.
 
         In another order an operation between two anchors could join the wrong one. Here the later
         convolution gets the sum; the negation must stay with the first:

@@ -58,9 +58,10 @@ MOVES = (
 
 def index_ranges(module: ModuleOp, func: FuncOp) -> dict[int, Range]:
     """Return the ranges in which elements of parameters are valid indices, by the number of the
-    parameter. Only those parameters are returned whose elements are used as indices: directly,
-    after they were moved, converted, or shifted or scaled by constants, or by a function that is
-    called.
+    parameter. Parameters whose elements are no indices are left out.
+
+    Elements are used as indices by `func` or by a function that it calls. Before that, they may be
+    moved, converted, and shifted or scaled by constants.
 
     A dimension of unknown size counts as one of size 1. Where uses contradict each other, the last
     one in the text counts; a use for which no index is valid does not count.

@@ -66,8 +66,8 @@ class LaneStrides:
         return self.element_stride(op) == 1
 
     def element_stride(self, op: ElementAccess) -> int | None:
-        """Return the number of elements from the element that one lane of `op` accesses to that of
-        the next lane; None if it is not a constant, or if vectors cannot access the buffer."""
+        """Return the distance, in elements, between the accesses of `op` in two adjacent lanes;
+        None if it is not a constant, or if vectors cannot access the buffer."""
         type = op.memref.type
         if not isa(type, MemRefType) or not op.indices or self.varies(op.memref):
             return None

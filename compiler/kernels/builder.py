@@ -63,8 +63,8 @@ INDEPENDENT = 8
 busy."""
 
 
-def power_of_two(limit: int) -> int:
-    """Return the greatest power of two that is at most `limit`; `limit` is at least 1."""
+def power_of_two_floor(limit: int) -> int:
+    """Return the largest power of two that is at most `limit`; `limit` is at least 1."""
     return 1 << limit.bit_length() - 1
 
 
@@ -207,11 +207,11 @@ class KernelBuilder(TirBuilder):
         """Write loops over `extents` that combine all elements by `function`, which is associative
         and has the identity `start`; return the result.
 
-        With `contiguous`, elements along the last dimension are next to each other in memory: the
+        With `contiguous`, elements along the last dimension are next to each other in memory. The
         lanes of up to `vectors` vectors, in at most half of the registers, then hold partial
-        results, which are combined at the end by a tree. That changes the order of floating-point
-        sums. If the extent of a dimension is unknown, the elements that do not fill all of these
-        vectors follow, first one vector at a time, then one element at a time.
+        results. A tree combines these at the end, which changes the order of floating-point sums.
+        An extent that is unknown may not fill all of these vectors: the remaining elements follow,
+        first one vector at a time, then one element at a time.
         """
         # LLVM reorders integer reductions by itself. It may not reorder those of floats without the
         # flag `reassoc`, which would let it change other operations, too. So partial sums are
@@ -227,7 +227,7 @@ class KernelBuilder(TirBuilder):
         vectors = min(vectors, self.target.vector_registers // 2)
         if isinstance(last, int):
             vectors = min(vectors, last // lanes)
-        vectors = power_of_two(vectors)
+        vectors = power_of_two_floor(vectors)
         partial = self.alloc((vectors, lanes), start.type, "local")
         kinds = (ForKind.UNROLLED, ForKind.VECTORIZED)
 
@@ -266,9 +266,11 @@ class KernelBuilder(TirBuilder):
         type: Attribute,
         function: Callable[[TirBuilder, SSAValue, SSAValue], SSAValue],
     ) -> SSAValue:
-        """Combine all elements of a buffer of vectors by a tree: one half of the vectors with the
-        other until one is left, then one half of its lanes with the other. The numbers of vectors
-        and lanes are powers of two."""
+        """Combine all elements of a buffer of vectors by a tree.
+
+        One half of the vectors is combined with the other until one vector is left, then one half
+        of its lanes with the other. The numbers of vectors and lanes are powers of two.
+        """
         vectors, lanes = shape
         while vectors * lanes > 1:
             # `vectors` is 0 when lanes are halved. Each level has a buffer of its own with constant
@@ -304,13 +306,13 @@ class KernelBuilder(TirBuilder):
         """
         *outer, last = extents
         if not isinstance(last, int):
-            width = self.lanes * power_of_two(min(vectors, self.target.vector_registers // 2))
+            width = self.lanes * power_of_two_floor(min(vectors, self.target.vector_registers // 2))
             with self.loops(outer) as index, self.vectors_and_rest(last, width, self.lanes) as at:
                 body([*index, at])
             return
         lanes = max(1, min(self.lanes, last))
         vectors = min(vectors, self.target.vector_registers // 2, last // lanes)
-        width = lanes * power_of_two(max(1, vectors))
+        width = lanes * power_of_two_floor(max(1, vectors))
         whole = last // width * width
         with self.loops(outer) as index:
             with self.loop(last // width) as tile, self.loop(width, ForKind.VECTORIZED) as lane:
@@ -343,7 +345,7 @@ class KernelBuilder(TirBuilder):
             return
         # All extents get one vector width: for 16 or 10 columns, vectors have 8 lanes, and 10
         # columns are the vectors 0 to 7 and 2 to 9.
-        lanes = min(lanes, power_of_two(max(1, min(extents))))
+        lanes = min(lanes, power_of_two_floor(max(1, min(extents))))
         with self.loop(self.ceildiv(extent, lanes)) as chunk:
             start = chunk * lanes
             if any(value % lanes for value in extents):

@@ -199,8 +199,8 @@ class CallSizes(SizeScope):
         type = value.type
         if not is_ranked(type):
             raise NoKernel(f"the rank of {type} is not known")
-        # With h a symbol of the parameters and n one of the result of `nonzero`, 2 * h is computed
-        # once at the start of the function, and n + h before its first user in each block.
+        # Let h be a symbol of the parameters, and n one of the result of `nonzero`. Then 2 * h is
+        # computed once, at the start of the function; n + h in each block, before its first user.
         self._before, shape = before, self.shapes.of(value)
         assert shape is not None
         return [

@@ -110,8 +110,8 @@ def _attributes(op: Operation) -> list[tuple[str, Attribute]]:
 
 
 def obstacle_to_vectors(ops: Iterable[Operation], stored: Iterable[Attribute]) -> str | None:
-    """Return why the elements of a kernel with these operations, and buffers of the element types
-    `stored`, are computed one by one; None if several adjacent ones may be computed together.
+    """Return why a kernel of `ops` computes its elements one by one; None if it may compute
+    adjacent elements together. `stored` are the element types of its buffers.
 
     A vector is loaded from adjacent elements, so adjacent elements of the result must be computed
     from adjacent ones: true of `add`, not of `take` or of a transposition.
@@ -351,10 +351,9 @@ def filled(op: FullOp | ConstantOp, b: KernelBuilder, value: float) -> Tensor:
 def in_place_values(
     value: SSAValue, ops: Sequence[Operation], sizes: Mapping[SSAValue, Shape]
 ) -> set[SSAValue]:
-    """Return the values that are only used to compute `value`, and of which each element of `value`
-    needs the element at the same index only.
+    """Return the values that only `value` uses, each element of it the one at the same index.
 
-    The loops of such a value can compute `value` as they go: with `c = conv(x)` and `r = relu(c)`,
+    The loops of such a value can compute `value` as they go. With `c = conv(x)` and `r = relu(c)`,
     each sum of the convolution goes through `relu` before it is stored.
     """
     # Backwards: users are decided before what they use. A value with two users is in place if both

@@ -34,13 +34,12 @@ RowNorm: TypeAlias = LayerNormOp | RMSNormOp
 def merged_dimensions(
     ops: Sequence[Operation], end: ReturnOp, sizes: Mapping[SSAValue, Shape]
 ) -> list[list[int]] | None:
-    """Return the groups of adjacent dimensions of the result, counted from the last, -1, that the
-    kernel of `ops` may run over as one; None if there is nothing to merge.
+    """Return the groups of adjacent dimensions of the result that one loop of the kernel of `ops`
+    may run over; None if there is nothing to merge. Dimensions are counted from the last, -1.
 
-    Each operand of an element-wise operation has to have all dimensions of a group, or be broadcast
-    along all of them; a convolution has to read its data from memory, or to have windows of one
-    element; the dimensions of a group have to be adjacent before a transposition too, which has to
-    be the first operation:
+    Each operand of an element-wise operation has all dimensions of a group, or is broadcast along
+    all of them. A convolution reads its data from memory, or has windows of one element. A
+    transposition is the first operation, and the dimensions of a group are adjacent before it too.
 
         add(tensor<2x3x4x5>, tensor<3x1x1>)    groups [-4], [-3], [-2, -1]: loops over 2, 3, 20
     """
@@ -120,9 +119,9 @@ def is_outside(value: SSAValue) -> bool:
 
 
 def extents(shape: Shape, frame: Shape) -> list[object]:
-    """Return for each dimension of `frame` how a value of `shape` has it: True if it has the
-    dimension, False if it is broadcast along it, None for size 1, where both are the same. If this
-    is not known, the entry is a number that differs from all other entries."""
+    """Return for each dimension of `frame` whether a value of `shape` has it: True if so, False if
+    the value is broadcast along it. For size 1 both are the same, and the entry is None. If the
+    answer is not known, the entry is a number that differs from all other entries."""
     padded = (*[1] * (len(frame) - len(shape)), *shape)
     return [
         # + 2, as True and False are equal to 1 and 0: an unknown dimension must not compare equal
@@ -203,11 +202,11 @@ def reduced_axes(op: AlongAxes, rank: int) -> Sequence[int]:
 def reduced_dimensions(
     ops: Sequence[Operation], end: ReturnOp, sizes: Mapping[SSAValue, Shape]
 ) -> list[list[int]] | None:
-    """Return the groups of adjacent dimensions, counted from the last, -1, that the kernel of `ops`
-    may run over as one, if the last of them is a reduction or a softmax, and the others are
-    element-wise; None if there is nothing to merge.
+    """Return the groups of adjacent dimensions that one loop of the kernel of `ops` may run over;
+    None if there is nothing to merge. Dimensions are counted from the last, -1.
 
-    A group is reduced or kept as a whole, and each value has it or is broadcast along it:
+    The last operation is a reduction or a softmax, the others are element-wise. A group is reduced
+    or kept as a whole, and each value has it or is broadcast along it:
 
         sum(square(tensor<1x8x14x14>)) over 2 and 3    groups [-4, -3], [-2, -1]: 8 sums of 196
     """

@@ -122,8 +122,8 @@ class Constraints:
     def _add_for_operands(self, atom: Atom, within: Range) -> None:
         """Add the constraints on the operands of `atom` that its range implies.
 
-        For instance `x floordiv 4 <= 2` gives `x <= 11`, `min(x, y) >= 3` gives `x >= 3` and
-        `y >= 3`, and `x * y >= 1` with `x >= 0` gives `x >= 1`.
+        `x floordiv 4 <= 2` gives `x <= 11`. `min(x, y) >= 3` gives `x >= 3` and `y >= 3`.
+        `x * y >= 1` with `x >= 0` gives `x >= 1`.
         """
         match atom.kind, atom.operands:
             # `low <= x floordiv d <= high` is `low*d <= x <= high*d + d - 1`, without loss.
@@ -235,8 +235,8 @@ MAX_SUMS = 200
 class BoundSearch:
     """Finds bounds of linear forms that follow from several relations together.
 
-    To bound `i - k` from above with `i - j <= -1` and `j - k <= -1`, the search subtracts the
-    first relation: `i - k = (i - j) + (j - k)`, whose bound is -1 plus that of `j - k`. It tries
+    Let `i - j <= -1` and `j - k <= -1`. To bound `i - k` from above, the search subtracts the
+    first relation: as `i - k = (i - j) + (j - k)`, the bound is -1 plus that of `j - k`. It tries
     each relation that has an atom with the form, and keeps the smallest bound.
 
     The relations of loop variables, minima and maxima to their bounds are always added up; of

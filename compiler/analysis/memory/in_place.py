@@ -26,8 +26,8 @@ def find_in_place_updates(
 ) -> list[int]:
     """Return for each allocation the index of the one whose memory it can take over, or its own.
 
-    `new` can take the memory of `old`, of the same kind, if the last statement that uses `old` is
-    the first that uses `new` and computes `new[i] = f(old[i])` once for each `i`:
+    `new` can take the memory of `old` if both are of one kind, and one statement is the last that
+    uses `old` and the first that uses `new`. It computes `new[i] = f(old[i])` once for each `i`:
 
         tir.for %i = %c0 extent %c64 {
           %0 = memref.load %old[%i] : memref<64xf32>

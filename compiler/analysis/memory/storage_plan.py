@@ -205,9 +205,9 @@ def _lowest_offset(taken: Iterator[tuple[int, int]], size: int) -> int:
 def share_storage(ranges: Sequence[LiveRange], kinds: Sequence[Hashable]) -> list[int]:
     """Return for each buffer the number of the allocation it is put in, from 0.
 
-    Buffers of equal `kinds` whose live ranges do not overlap may share an allocation. The smallest
-    free allocation that is large enough is taken, else the largest free one, which grows; never
-    one that is more than MAX_RATIO times larger or smaller.
+    Buffers of equal `kinds` whose live ranges do not overlap may share an allocation. A buffer
+    takes the smallest free allocation that is large enough, else the largest free one, which grows.
+    It never takes one that is more than MAX_RATIO times larger or smaller.
     Source: TVM's `StoragePlanRewriter.FindAlloc`.
     """
     numbers = [0] * len(ranges)
@@ -262,9 +262,10 @@ def users_of(value: SSAValue) -> list[Operation]:
 
 
 def dies_at(op: Operation, value: SSAValue) -> bool:
-    """Return whether the call `op` may overwrite its operand `value`: a kernel in the same block
-    computed it, or a loop carries it into this block; `op` uses it once, and nothing else uses it
-    or a view of it later.
+    """Return whether the call `op` may overwrite its operand `value`.
+
+    A kernel in the same block computed the value, or a loop carries it into this block. `op` uses
+    it once, and nothing uses it or a view of it later.
 
     Only calls of kernels and views may use it: a tuple, a concatenation, a region or a terminator
     would keep it in a way that is not followed here.

@@ -97,8 +97,8 @@ class SemanticsError(ChangedResultError):
     """The error for a pass, or an engine, that changes what a function computes.
 
     `culprit` is "pass" or "engine", `pass_text` the pass with its options or the name of the
-    engine, `difference` the function, the input and both results, `file` the .npz file with the
-    input, None if none was written.
+    engine. `difference` has the function, the input and both results. `file` is the .npz file with
+    the input, None if none was written.
     """
 
     def __init__(

@@ -82,9 +82,8 @@ EXACT = 0.0
 
 
 Compared: TypeAlias = Literal["values", "steps", "finite", "shapes"]
-"""How floats that may be rounded in other places are compared: their values, their values up to a
-few steps of a quantization, only whether finite ones stay finite, or only shapes and element
-types."""
+"""How floats are compared that may be rounded in other places: by value, by value up to a few steps
+of a quantization, by whether finite ones stay finite, or by shape and element type alone."""
 
 STEPS = 4
 """The steps by which 8-bit and 16-bit integers may differ where floats are quantized: a number that

@@ -79,8 +79,8 @@ def added_flag(
 
 
 def free_numbers(functions: Iterable[Operation]) -> Collection[Numbers]:
-    """Return the kinds of inputs for which the flags of a function, and of those that it calls,
-    leave its results open: all with `reassoc`, special ones with `nnan` and `ninf`."""
+    """Return the kinds of inputs for which fast-math flags in `functions` leave the results open:
+    all kinds with `reassoc`, the special ones with `nnan` and `ninf`."""
     flags = {flag for top in functions for op in walk(top) for flag in _flags_of(op)}
     if FastMathFlag.REASSOC in flags:
         return get_args(Numbers)
@@ -136,8 +136,8 @@ class UndefinedBehaviour(Interpreter.Listener):
     """A listener that ends an evaluation at a division by zero or one that overflows.
 
     With `poison`, also at an overflow under `nsw` or `nuw`, at a shift by the width or more, and at
-    a cast to a shape that the value has not: these are only undefined if the result is used, so a
-    pass may add such operations if nothing uses their results.
+    a cast to a shape that the value does not have. Only a use of their result is undefined: a pass
+    may add such operations if nothing uses the result.
     """
 
     def __init__(self, poison: bool) -> None:
@@ -228,7 +228,7 @@ MAX_STEPS = 1 << 16
 ELEMENTS_PER_STEP = 4096
 """The elements of tensors that cost as much as an operation."""
 MAX_DEPTH = 64
-"""The nested calls and loops of an evaluation, each of which takes a dozen frames of Python."""
+"""The maximum depth of nested calls and loops. Each level takes a dozen frames of Python."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class SemanticsInstrument(PassInstrument):
     It raises SemanticsError after the first pass that changes a result, and writes the input to a
     .npz file in `directory`, by default that of temporary files. It also raises this error if a
     pass changes the public functions or their parameters, unless its class says
-    `changes_interface = True`; if a pass adds a flag such as `nsw` to an operation; and if it gives
+    `changes_interface = True`. A pass must not add a flag such as `nsw` to an operation, nor give
     another result when it runs again on the same module. A pass may round in other places only if
     its class says so in `rounds`. `seeds` is the number of inputs of each kind, `max_steps` the
     budget of a function: an operation is a step, and so are 4096 elements of tensors. `unchecked`

@@ -143,8 +143,8 @@ def by_channels(weights: Sequence[Array]) -> list[Array]:
 
 
 def has_exact_pairs(matrix: Array) -> bool:
-    """Return whether, for each row of weights, the products with unsigned bytes fit in an i16 when
-    those of terms 0 and 1, 2 and 3 and so on are added."""
+    """Return whether the sums of two products of weights and unsigned bytes fit in an i16, in each
+    row of weights: those of terms 0 and 1, of 2 and 3, and so on."""
     import numpy as np
 
     # vpmaddubsw adds terms 0 and 1, 2 and 3 of a word in an i16 that saturates: weights 64 64 give

@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, SSAValue
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from ....dialects.tir.functions import Extent, Shape, volume
-from ..builder import Buffer, Elements, KernelBuilder, Scheduled, Store, Tensor, power_of_two
+from ..builder import Buffer, Elements, KernelBuilder, Scheduled, Store, Tensor, power_of_two_floor
 from ..scalars import convert
 from ..tensors import known
 from ..tiles.loop_nest import write_contraction
@@ -67,9 +67,12 @@ class TransposedConvolution(Scheduled):
     def sources(
         self, b: KernelBuilder, place: Sequence[Index], numbers: Sequence[Index]
     ) -> tuple[list[SSAValue], list[Index], list[Index]]:
-        """Return, for the taps with these `numbers` among those that may add to the element of the
-        result at `place`: the conditions under which they do, the taps, and the places of the data
-        that they are multiplied with. `place` and `numbers` may be of the first dimensions only."""
+        """Return the conditions under which taps add to the element of the result at `place`, the
+        taps, and the places of the data that they are multiplied with.
+
+        `numbers` selects the taps among those that may add to the element. `place` and `numbers`
+        may be of the first dimensions only.
+        """
         conditions: list[SSAValue] = []
         taps: list[Index] = []
         places: list[Index] = []
@@ -174,14 +177,14 @@ class SumsOfRow:
         """Return a row in new buffers; the sums are not initialized."""
         count = b.larger((extent - 1) * window.stride + window.span, width + window.before)
         lanes = min(b.lanes, max(extent, 1)) if isinstance(extent, int) else b.lanes
-        lanes = power_of_two(lanes)
+        lanes = power_of_two_floor(lanes)
         vectors = b.quotient(count + (window.stride * lanes - 1), window.stride * lanes)
         shape = (window.stride, vectors * lanes)
         sums = b.alloc(shape, element)
         flat = None
         if window.stride == 1:
             flat = b.view(sums, (volume(shape),))
-        elif window.stride == power_of_two(window.stride) <= lanes:
+        elif window.stride == power_of_two_floor(window.stride) <= lanes:
             flat = b.alloc((volume(shape),), element)
         return SumsOfRow(window, extent, width, element, sums, shape, flat, lanes)
 

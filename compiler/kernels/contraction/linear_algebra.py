@@ -56,8 +56,8 @@ def matrix_product(
     """
     if len(rhs.shape) == 1 < len(lhs.shape):  # as a row, its terms are contiguous
         return matrix_product(op, b, rhs, lhs, element, transpose_b=not transpose_a)
-    # Bytes are multiplied four at once along the terms, so these have to be neighbors on the left,
-    # and the right has to be a constant that can be packed into words.
+    # Bytes are multiplied four terms at once. So terms have to be neighbors on the left, and the
+    # right has to be a constant, which is packed into words.
     terms = lhs.shape[-2 if transpose_a and len(lhs.shape) > 1 else -1]
     matrices = [array if transpose_b else array.T for array in known if array.ndim == 2]
     total = total_type(element, lhs, rhs, terms, matrices)

@@ -115,8 +115,8 @@ class Repeated(Scheduled):
     def write_vectors(self, b: KernelBuilder, store: Store, lanes: int) -> None:
         """Write loops over vectors of `lanes` elements of the data.
 
-        If the extent is not known, also loops over vectors of half as many lanes, and so on down to
-        single elements, for an extent that is less than `lanes` at run time.
+        If the extent is not known, it may be less than `lanes` at run time. Then write also loops
+        over vectors of half as many lanes, and so on down to single elements.
         """
         extent = self.data.shape[-1]
         if isinstance(extent, int):

@@ -289,8 +289,8 @@ def count_less(b: KernelBuilder, rows: SortBuffers, size: Index, bound: SSAValue
 
 
 def keep(b: KernelBuilder, rows: SortBuffers, size: Index, limit: SSAValue, equal: Index) -> Index:
-    """Move the entries of row 0 whose keys are less than `limit`, and the first `equal` of those
-    whose keys are equal to it, to the front; return the number of moved entries."""
+    """Move the entries of row 0 whose keys are less than `limit` to the front, and of those whose
+    keys are equal to it the first `equal` ones. Return the number of moved entries."""
     kept, left = b.variable(0), b.variable(equal)
     with b.loop(size) as number:
         key = rows.key(b, 0, number)

@@ -1,8 +1,8 @@
 """The kernel of `relax.tree_leaves`.
 
-A step from a node to its child depends on the step before it through three loads from memory, so a
-processor that makes one walk waits most of the time. The kernel walks several trees at once: their
-steps do not depend on each other, and each walk hides the latency of the others.
+A step from a node to its child depends on the step before it through three loads from memory. A
+processor that makes one walk waits most of the time. So the kernel walks several trees at once:
+their steps do not depend on each other, and each walk hides the latency of the others.
 """
 
 from __future__ import annotations

@@ -156,9 +156,11 @@ f64."""
 
 
 def wide_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """Return the exact remainder of two f64, by the method of `float_remainder`. The difference of
-    `x` and a multiple of a unit is less than the unit, and a multiple of the last place of the
-    unit, so that a fused operation computes it without rounding."""
+    """Return the exact remainder of two f64, by the method of `float_remainder`.
+
+    The difference of `x` and a multiple of a unit is less than the unit, and a multiple of its last
+    place. So a fused operation computes it without rounding.
+    """
     x, y = b.pure(math.AbsFOp, lhs), b.pure(math.AbsFOp, rhs)
     infinity = b.number(float("inf"), f64)
     left = b.variable(x)

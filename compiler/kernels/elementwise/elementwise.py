@@ -121,7 +121,7 @@ def magnitude(value: SSAValue, depth: int = DEPTH) -> float:
             found = abs(number.value.data)
         case arith.SIToFPOp(input=x):
             # 2^31 - 1 is 2^31 as f32. Powers of two are exact: rounding does not pass them.
-            found = min((number := of(x)) * ROUNDING, power_of_two(number))
+            found = min((number := of(x)) * ROUNDING, power_of_two_ceil(number))
         case arith.ExtSIOp(input=x) | arith.ExtUIOp(input=x):
             found = of(x)
         case arith.AddfOp(lhs=a, rhs=b) | arith.SubfOp(lhs=a, rhs=b):
@@ -141,7 +141,7 @@ def magnitude(value: SSAValue, depth: int = DEPTH) -> float:
     return most if isnan(found) else min(found, most)
 
 
-def power_of_two(number: float) -> float:
+def power_of_two_ceil(number: float) -> float:
     """Return the smallest power of two that is at least `number`; 0 for 0. `number` is not
     negative."""
     return 2.0 ** ceil(log2(number)) if number else 0.0

@@ -49,9 +49,9 @@ COPY, ROW = 2, 8
 FORK = 10_000
 """The cycles of starting threads and waiting for the last one to end."""
 SCATTER, SCATTER_MASKED, SCATTER_LANES = 1, 4, 3
-"""The cycles of storing an element that is not next to the others of its vector: if vectors are
-transposed in registers; if the tile may also have columns beyond the end of a row, so that each
-column is compared with it; and lane by lane."""
+"""The cycles of storing an element that is not next to the others of its vector: after vectors were
+transposed in registers; the same, with a comparison of each column, as the tile may have columns
+beyond the end of a row; and lane by lane."""
 
 CONVERSION = 12
 """The cycles of converting a vector of integers to floats and back, and storing it. LLVM splits one
@@ -225,8 +225,8 @@ def tiles_cycles(s: Schedule, e: Extents, target: Target, across: float, down: i
     """Return the cycles of all tiles of a block, each as long as its arithmetic or its reads take.
 
     The first time, a tile of an operand comes from the cache that holds all of the operand. After
-    that, a tile of the outer loop comes from the cache that holds this tile, and a tile of the
-    inner loop from the cache that holds all tiles of that loop.
+    that, a tile of the outer loop comes from the cache that holds this tile. A tile of the inner
+    loop comes from the cache that holds all tiles of that loop.
     """
     size = e.bits // 8
     terms = s.inputs * e.taps
@@ -366,8 +366,8 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
     )
     parts = [*parts_of(e.inputs)]
     if not e.m_known:
-        # The sums of many rows would leave the caches between blocks of terms, so there are only as
-        # many as it takes for the terms of two vectors of columns to stay in the second cache.
+        # The sums of many rows would leave the caches between blocks of terms. So the blocks are as
+        # large as the second cache allows: it holds the terms of two vectors of columns.
         fitting = [n for n in parts if n * e.taps * 2 * lanes * e.bits // 8 <= panel // 2]
         parts = fitting[:1] or parts[-1:]
     for m, vectors in tiles(e, target):
@@ -457,9 +457,9 @@ def fits(m: int, e: Extents, lanes: int) -> bool:
 
 
 def has_one_edge(m: int, columns: int, edge: int) -> bool:
-    """Return whether all `edge` columns at a side of the image are in one tile of a row: in the
-    first tile, of `m` columns, and in the last one, which may be smaller. Also true if a tile is a
-    whole row."""
+    """Return whether one tile of a row has all `edge` columns at a side of the image. On the left
+    that is the first tile, of `m` columns, on the right the last one, which may be smaller. Also
+    true if a tile is a whole row."""
     # For 8 columns with 2 at each edge, tiles of 2 to 6 and of 8 columns do. Tiles of 7 do not: the
     # last tile has one column, and the other one of its edge is in the tile before.
     return m == columns or (edge <= m < columns and (columns % m == 0 or columns % m >= edge))
@@ -482,8 +482,11 @@ def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
 # With one register too many, LLVM spills a sum in the innermost loop. Tests look for spills in the
 # assembly of each target (`test_tile_sizes.py`).
 def registers_of(m: int, vectors: int, kept: int, e: Extents, target: Target) -> int:
-    """Return the number of registers of a tile that keeps `kept` elements or vectors of an operand:
-    the sums, these, one of the other operand, and without fused multiply-add a product."""
+    """Return the number of registers of a tile that keeps `kept` elements or vectors of an operand.
+
+    Registers hold the sums, what is kept, and one element or vector of the other operand; without
+    fused multiply-add, also a product.
+    """
     match byte_dot_product(e, target):
         case "vpmaddubsw":  # also a product and ones
             return m * vectors + kept + 3

@@ -46,8 +46,8 @@ class ContractionOperand(Enum):
 
 
 NOMINAL = 128
-"""The extent that is assumed for one that is known at run time only: a schedule for it serves
-larger ones too, and smaller ones waste less than a tile."""
+"""The extent that is assumed where the extent is known at run time only. A schedule for it suits
+larger extents too, and smaller ones waste less than a tile."""
 NOMINAL_IMAGE = 64
 """The same for the rows and the columns of an image."""
 

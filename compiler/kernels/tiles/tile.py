@@ -209,9 +209,11 @@ class ContractionTile:
                     self.add_tap(part, [*down, across])
 
     def cuts(self, edges: Edges) -> Iterator[tuple[Cut, tuple[int, int], list[SSAValue]]]:
-        """Yield the taps that are beyond an edge that the tile may have, the numbers of columns at
-        the start and at the end of the tile at which they are, and the conditions under which the
-        tile has that edge."""
+        """Yield the taps that the edges of the image cut off, for each edge that the tile may have.
+
+        With the taps are the numbers of columns that lack them, at the start and at the end of the
+        tile, and the conditions under which the tile has that edge.
+        """
         b, s, columns = self.b, self.schedule, edges.columns
         for cut in edges.cuts():
             if cut.before and self.m == s.m:

@@ -217,8 +217,8 @@ def add_products(
     place: Sequence[Index],
     acc: SSAValue,
 ) -> None:
-    """Write a loop over the columns of taps that adds their products to the sums of the tile at
-    `place`; each vector of data is loaded once for all rows that it is a term of."""
+    """Write a loop over the columns of taps, which adds their products to the sums of the tile at
+    `place`. A vector of data is loaded once, and used for all rows that have it as a term."""
     *outer, window, last = t.windows
     rest = [*outer, last]
     row = len(outer)

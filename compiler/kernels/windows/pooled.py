@@ -159,9 +159,9 @@ class Pooled(Scheduled):
         has a single row. Along the axes before it, the buffer has the rows of one index at a time.
 
         The buffer has as many rows as half of the first cache holds. With fewer, a row would be
-        read right after it was written, which takes longer: processors forward a store that is
-        still in their store buffer to a load of the same vector, but a load that spans two stores,
-        as one at another column does, waits for both.
+        read right after it was written, while its stores are still in the store buffer of the
+        processor. From there a load of the same vector is served at once. A load at another column
+        spans two stores, and waits for both.
         """
         last = len(self.shape) - 1
         axis, size = last, self.windows[last].covered(self.size(last)) * b.bytes
