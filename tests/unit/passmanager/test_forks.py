@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from passline.passmanager.forks import Fork, Lost, Send, can_fork
+from passline.passmanager.forks import THREADS, Fork, Lost, Send, can_fork, worker_count
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only on Linux")
 
@@ -91,3 +91,12 @@ def test_no_copy_while_other_threads_run():
     thread.start()
     thread.join()
     assert found == [False]
+
+
+def test_number_of_workers_is_the_argument_the_environment_or_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(THREADS, raising=False)
+    assert (worker_count(None), worker_count(2)) == (1, 2)
+    monkeypatch.setenv(THREADS, "3")
+    assert (worker_count(None), worker_count(2)) == (3, 2)

@@ -43,6 +43,20 @@ def test_level_that_is_no_whole_number_is_an_error(level: object) -> None:
         PassInfo("xyz", level)  # pyright: ignore[reportArgumentType]
 
 
+@table_test(
+    ("arguments", "message"),
+    [
+        (("abc", "xyz"), "opt_level is a whole number, not 'xyz'"),
+        ((1, 2), "the name of a pass is a string, not 1"),
+    ],
+)
+def test_arguments_of_one_type_are_not_exchanged(
+    arguments: tuple[object, object], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        PassInfo(*arguments)  # pyright: ignore[reportArgumentType]
+
+
 def test_required_string_is_an_error_that_says_what_to_write() -> None:
     with pytest.raises(TypeError, match=r"write \['abc'\]"):
         PassInfo("xyz", required="abc")  # pyright: ignore[reportArgumentType]

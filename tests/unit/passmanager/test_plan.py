@@ -1,4 +1,4 @@
-"""Plans as graphs: JSON and Graphviz."""
+"""Plans as text and as graphs: JSON and Graphviz."""
 
 from __future__ import annotations
 
@@ -15,6 +15,23 @@ def plan() -> Plan:
     placed = named("x", behind=["user"], ahead=["end"])
     pipeline = StagedPipeline({"first": [base, user], "second": [named("high", level=3)]})
     return pipeline.extended(placed, named("end")).plan(PassContext(opt_level=2, extensions=False))
+
+
+def test_text_has_a_line_for_each_step_and_the_reason() -> None:
+    assert str(plan()).splitlines() == [
+        "run  base",
+        "run  user",
+        "run  x  # added: after user, before end",
+        "skip high  # opt_level 3 > 2",
+        "run  end  # added: at the end",
+        "run  base  # again before user, unless it is still valid",
+    ]
+
+
+def test_summary_counts_what_runs_and_what_is_skipped() -> None:
+    assert plan().summary == "5 run, 1 skipped"
+    assert repr(plan()).startswith("5 run, 1 skipped\nrun  base\n")
+    assert repr(StagedPipeline({"s": []}).plan()) == "0 run, 0 skipped"
 
 
 def test_edges_are_the_order_requirements_and_places() -> None:

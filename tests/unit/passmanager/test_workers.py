@@ -662,3 +662,14 @@ def test_many_changes_are_verified_in_forks(
     monkeypatch.setattr(verifier, "_are_valid_in_forks", noted)
     same(doing("toy-doing", body, is_parallel=False))
     assert found == [body is not breaks]
+
+
+def test_one_core_verifies_in_this_process(monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object) -> None:
+        raise AssertionError("a fork was made")
+
+    monkeypatch.setattr(verifier, "_MANY", 0)
+    monkeypatch.setattr(forks, "available_cores", lambda: 1)
+    monkeypatch.setattr(forks, "can_fork", lambda: True)
+    monkeypatch.setattr(forks, "in_forks", refuse)
+    same(doing("toy-doing", touches_others, is_parallel=False))

@@ -52,6 +52,23 @@ def test_numbers_of_two_attributes(a: Attribute, b: Attribute, same: bool) -> No
     assert signatures.number(a) == signatures.number(a)
 
 
+@table_test(
+    "op",
+    [
+        TestOp(),
+        TestOp(result_types=[f32, i32]),
+        TestOp(properties={"prop1": ONE}),
+        TestOp(attributes={"a": ONE, "b": TWO}),
+        TestOp(result_types=[f32], properties={"prop1": ONE}, attributes={"a": ONE}),
+    ],
+)
+def test_a_completed_signature_is_that_of_the_next_op(op: TestOp) -> None:
+    signatures, fields = Signatures(), read_fields(op)
+    completed = signatures.complete(op, fields, signatures.of(op, fields))
+    assert None not in completed and signatures.of(op, fields) == completed
+    assert signatures.complete(op, fields, completed) == completed
+
+
 @table_test("scalars_only", [True, False])
 def test_an_attribute_that_nothing_else_refers_to_is_freed(scalars_only: bool) -> None:
     signatures = Signatures(scalars_only=scalars_only)

@@ -289,6 +289,24 @@ def test_column_is_kept() -> None:
     assert printer._current_column == slow._current_column  # pyright: ignore[reportPrivateUsage]
 
 
+class Parts(StringIO):
+    """A stream that counts how often it is written to."""
+
+    count = 0
+
+    def write(self, text: str, /) -> int:
+        self.count += 1
+        return super().write(text)
+
+
+def test_text_is_written_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(template_printer, "_PIECES", 10)
+    module = ModuleOp([test.TestOp() for _ in range(100)])
+    ExactPrinter(parts := Parts()).print_op(module)
+    PlainPrinter(plain := StringIO()).print_op(module)
+    assert parts.getvalue() == plain.getvalue() and parts.count > 5
+
+
 # Which classes
 
 

@@ -358,6 +358,14 @@ def test_a_loop_that_ends_otherwise_is_parsed(end: str):
         by_shape(loops(*nest, first, first, *nest, first, second, *nest, second, first))
 
 
+@pytest.mark.parametrize("name", ["%a", "%i"])
+def test_a_variable_of_a_name_that_is_taken_is_an_error(name: str):
+    loop = [LOOP.format("i"), "%x = arith.addi %i, %a : index", "}"]
+    inner = [LOOP.format(name[1:]), f"%y = arith.addi {name}, %b : index", "}"]
+    text = loops(*loop, *loop, *loop, *loop[:2], *inner, "}")
+    assert f"SSA value {name} is already defined" in error_of(text)
+
+
 def test_a_body_that_defines_a_forward_reference_is_parsed():
     # Were it read by shape and then parsed after all, the use would be of a value that is gone.
     loop = [LOOP.format("i"), "%x = arith.addi %i, %a : index", "}"]

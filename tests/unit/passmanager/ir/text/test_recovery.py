@@ -68,6 +68,12 @@ def test_one_mistake_is_one_error(text: str):
     assert lines_of_errors(text) == [2]
 
 
+def test_reading_goes_on_at_an_op_that_is_isolated_from_above() -> None:
+    # `arith.addi` begins a line, but what it uses is not known after the error.
+    inner = "  %0 = arith.constant 1 : i32\n  arith.addi %0, %0 : i32\n"
+    assert lines_of_errors(f"foo.bar\narith.addi %0, %0 : i32\n{inner}{UNDEFINED}") == [1, 6]
+
+
 def test_nothing_is_read_after_a_broken_alias():
     assert lines_of_errors(ALIAS.replace("(d0)>", "(d1)>") + USES) == [1]
 
