@@ -244,6 +244,7 @@ def test_value_of_another_type_is_an_error(value: object, type_: object, expecte
         (text("5"), str | int, 5),
         (quoted("5"), str | int, "5"),
         (text("5"), float | int, 5),
+        (text("1.5"), str | float, 1.5),
         (text("5.0"), int | float, 5.0),
         (text("auto"), Literal["auto"] | int, "auto"),
         (text("7"), Literal["auto"] | int, 7),

@@ -64,6 +64,15 @@ def test_an_op_that_is_used_in_its_own_region_is_a_cycle():
     assert find_cycle(graph(op(), outer)) is outer
 
 
+def test_values_from_outside_are_no_dependences():
+    outside = op()
+    argument = Block(arg_types=[i32]).args[0]
+    a = op([outside.results[0], argument])
+    b = op(inner=[op([argument, a.results[0]])])
+    assert dependence_order(graph(b, a)) == [a, b]
+    assert find_cycle(graph(op([outside.results[0]]))) is None
+
+
 @table_test("count", [20_000])
 def test_a_long_chain_written_backwards(count: int):
     ops = [op()]

@@ -358,12 +358,13 @@ def test_a_loop_that_ends_otherwise_is_parsed(end: str):
         by_shape(loops(*nest, first, first, *nest, first, second, *nest, second, first))
 
 
-@pytest.mark.parametrize("name", ["%a", "%i"])
+@pytest.mark.parametrize("name", ["a", "i"])
 def test_a_variable_of_a_name_that_is_taken_is_an_error(name: str):
-    loop = [LOOP.format("i"), "%x = arith.addi %i, %a : index", "}"]
-    inner = [LOOP.format(name[1:]), f"%y = arith.addi {name}, %b : index", "}"]
-    text = loops(*loop, *loop, *loop, *loop[:2], *inner, "}")
-    assert f"SSA value {name} is already defined" in error_of(text)
+    nest, other = (
+        [LOOP.format("i"), LOOP.format(inner), f"%x = arith.addi %{inner}, %b : index", "}}"]
+        for inner in ("j", name)
+    )
+    assert f"SSA value %{name} is already defined" in error_of(loops(*nest * 4, *other))
 
 
 def test_a_body_that_defines_a_forward_reference_is_parsed():
