@@ -1,12 +1,16 @@
-"""Passes nested under an anchor, as in `func.func(canonicalize)`: each op of the anchor alone."""
+"""Passes nested under an anchor, as in `func.func(canonicalize)`, `**func.func(canonicalize)` or
+`func.func{name="f.*"}(canonicalize)`: each op of the anchor alone.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -17,11 +21,12 @@ from .base import FunctionPass, Pass
 from .context import PassContext
 from .errors import PasslineError
 from .ir.per_class import OpClasses
-from .ir.walk import is_skipped, name_of
+from .ir.walk import is_skipped, name_of, symbol_of, walk
 from .names import did_you_mean
+from .options import options_text
 from .registry import PassInfo
 from .run import PassFrame, Run
-from .runner import info_of, is_own, nested_passes
+from .runner import check_can_run_on, info_of, is_own, nested_passes
 from .sequential import Fixpoint, Repeat, Sequential
 
 if TYPE_CHECKING:
@@ -50,13 +55,67 @@ def anchor_of(cls: type[ModulePass]) -> str:
     return cls.anchor.name if issubclass(cls, FunctionPass) else ModuleOp.name
 
 
-def nest(pass_: ModulePass, anchor: str) -> ModulePass:
+@dataclass(frozen=True)
+class AnchorOptions:
+    """The options of an anchor in a pipeline."""
+
+    name: str = ""
+    """A regular expression, which the whole symbol name of an op has to match."""
+
+
+class Anchor(NamedTuple):
+    """A selection of the ops that nested passes visit: those called `op` directly in the op around
+    them, or if `recursive`, at any depth; with `name` those whose symbol name it matches.
+
+    Errors: ValueError for a `name` that is no regular expression.
+    """
+
+    op: str
+    recursive: bool = False
+    name: re.Pattern[str] | None = None
+
+    @staticmethod
+    def of(op: str, recursive: bool = False, name: str = "") -> Anchor:
+        try:
+            return Anchor(op, recursive, re.compile(name) if name else None)
+        except re.error as error:
+            raise ValueError(f"'{name}' is not a regular expression: {error}") from None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether these are all ops of the name directly in the op around them."""
+        return not self.recursive and self.name is None
+
+    def __str__(self) -> str:
+        name = self.name.pattern if self.name is not None else ""
+        return f"{'**' * self.recursive}{self.op}{options_text(AnchorOptions(name))}"
+
+    def names(self, op: Operation) -> bool:
+        """Return whether an op has this name, or with `any` is isolated from above."""
+        if self.name is not None and not self.name.fullmatch(symbol_of(op)):
+            return False
+        if self.op == ANY:
+            return op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+        return name_of(op) == self.op
+
+    def ops_in(self, op: Operation) -> Iterator[Operation]:
+        """Yield the ops that may be of this name, the outer ones first."""
+        if self.recursive:
+            yield from (inner for inner in walk(op) if inner is not op)
+            return
+        for region in op.regions:
+            for block in region.blocks:
+                yield from block.ops
+
+
+def nest(pass_: ModulePass, anchor: str | Anchor) -> ModulePass:
     """Return the pass that runs `pass_` on each op called `anchor` alone.
 
     A function pass that visits these ops does so already. Errors: ValueError for a pass that needs
     the module, or visits other ops.
     """
-    if all(_visits(leaf, anchor) for leaf in _leaves(pass_)):
+    anchor = Anchor(anchor) if isinstance(anchor, str) else anchor
+    if anchor.is_plain and all(_visits(leaf, anchor.op) for leaf in _leaves(pass_)):
         return pass_
     match pass_:
         case Anchored():
@@ -69,8 +128,10 @@ def nest(pass_: ModulePass, anchor: str) -> ModulePass:
             return Fixpoint(nest(pass_.pass_, anchor), pass_.options.max_iterations)
         case Repeat():
             return Repeat(nest(pass_.pass_, anchor), pass_.options.n)
-        case _ if anchor != ModuleOp.name and not _is_nestable(pass_):
-            raise ValueError(_not_nestable(pass_, anchor))
+        case _ if _visits(pass_, anchor.op):
+            return Anchored(pass_, (anchor,))
+        case _ if anchor.op != ModuleOp.name and not _is_nestable(pass_):
+            raise ValueError(_not_nestable(pass_, anchor.op))
         case _:
             return Anchored(pass_, (anchor,))
 
@@ -88,6 +149,11 @@ def _leaves(pass_: ModulePass) -> Iterator[ModulePass]:
 def _visits(pass_: ModulePass, anchor: str) -> bool:
     """Return whether a pass is a function pass that visits the ops of an anchor."""
     return isinstance(pass_, FunctionPass) and (anchor == ANY or pass_.anchor.name == anchor)
+
+
+def _visits_units(pass_: ModulePass) -> TypeIs[FunctionPass[Operation]]:
+    """Return whether a pass is a function pass that has no `transform` of its own."""
+    return isinstance(pass_, FunctionPass) and type(pass_).transform is FunctionPass.transform
 
 
 def _not_nestable(pass_: ModulePass, anchor: str) -> str:
@@ -122,9 +188,9 @@ class Anchored(Pass):
 
     name = "anchored"
 
-    def __init__(self, pass_: ModulePass, anchors: Sequence[str]) -> None:
+    def __init__(self, pass_: ModulePass, anchors: Sequence[str | Anchor]) -> None:
         self.pass_ = pass_
-        self.anchors = tuple(anchors)
+        self.anchors = tuple(Anchor(a) if isinstance(a, str) else a for a in anchors)
 
     @property
     def preserves(self) -> Sequence[str | type | Condition]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -155,7 +221,7 @@ class Anchored(Pass):
         own = info_of(self.pass_)
         text = own.text
         # An outermost `builtin.module` would be the module itself.
-        outermost = (ModuleOp.name,) if self.anchors[0] == ModuleOp.name else ()
+        outermost = (ModuleOp.name,) if self.anchors[0] == Anchor(ModuleOp.name) else ()
         for anchor in (*reversed(self.anchors), *outermost):
             text = f"{anchor}({text})"
         return replace(own, text=text, composite=False)
@@ -164,26 +230,36 @@ class Anchored(Pass):
         inner = self.pass_
         if info_of(inner).composite or (is_own(inner) and not inner.parallel):
             return None
-        is_direct = len(self.anchors) == 1 and self.anchors[0] != ModuleOp.name
-        return self._anchored(module) if is_direct else None
+        is_direct = len(self.anchors) == 1 and not self.anchors[0].recursive
+        return self._anchored(module) if is_direct and not self._visits_modules else None
+
+    @property
+    def _visits_modules(self) -> bool:
+        return self.anchors[-1].op == ModuleOp.name
 
     def visit(
         self, op: Operation, module: ModuleOp, ctx: PassContext, frame: PassFrame
     ) -> Operation:
         pass_ = ctx.config.apply(self.pass_, self.pass_.name)
-        return visit_alone(pass_, op, module, ctx, (self.info.name, self.anchors[-1]))
+        around = op.parent_op()
+        if isinstance(around, ModuleOp) and _visits_units(pass_) and pass_.visits(op):
+            return pass_.visit(op, around, ctx, frame)
+        return visit_alone(pass_, op, module, ctx, (self.info.name, self.anchors[-1].op))
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
-        pass_ = ctx.config.apply(self.pass_, self.pass_.name)
         run = Run.current()
         frame = run.frames[-1]
         for op in self._anchored(module):
             frame.function = op
-            if isinstance(op, ModuleOp) and self.anchors[-1] == ModuleOp.name:
-                run.part = op
-                transform(pass_, op, ctx)
+            if op.parent is None:  # a visit of the op around it has erased it
                 continue
-            visit_alone(pass_, op, module, ctx, (self.info.name, self.anchors[-1]))
+            if is_own(self.pass_):
+                check_can_run_on(self.pass_, op)
+            if isinstance(op, ModuleOp) and self._visits_modules:
+                run.part = op
+                transform(ctx.config.apply(self.pass_, self.pass_.name), op, ctx)
+            else:
+                self.visit(op, module, ctx, frame)
         frame.function = run.part = None
 
     def visited(self, module: ModuleOp) -> Iterable[Operation]:
@@ -193,15 +269,11 @@ class Anchored(Pass):
         """Return the ops to visit."""
         found: list[Operation] = [module]
         for anchor in self.anchors:
-            blocks = [block for op in found for region in op.regions for block in region.blocks]
-            ops = [op for block in blocks for op in block.ops]
-            if anchor == ANY:
-                found = [
-                    op for op in ops if op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
-                ]
-            else:
-                found = [op for op in ops if name_of(op) == anchor]
-                _check_anchor(anchor, found)
+            # `any` in `any`, each at any depth, may lead to an op twice.
+            inner = dict.fromkeys(op for around in found for op in anchor.ops_in(around))
+            found = [op for op in inner if anchor.names(op)]
+            if anchor.op != ANY:
+                _check_anchor(anchor.op, found)
         return [op for op in found if any(r.blocks for r in op.regions) and not is_skipped(op)]
 
 

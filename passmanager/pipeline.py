@@ -4,19 +4,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from .anchors import ANY, nest
-from .errors import PipelineSyntaxError
+from .anchors import ANY, Anchor, AnchorOptions, nest
 from .names import did_you_mean, name_key
-from .options import MLIR_OPTIONS, OptionText, check_range, find_option, from_text, pass_options
+from .option_text import NAME, OptionReader, ParsedOption
+from .options import MLIR_OPTIONS, pass_options
 from .registry import installed
 from .runner import info_of
 from .sequential import (
@@ -50,21 +47,15 @@ def parse_pipeline(
     Names may be in TVM's spelling; blanks and newlines are allowed. `builtin.module(...)` or
     `any(...)` around all passes groups them; another anchor, such as `func.func(...)`, or
     `builtin.module(...)` within an anchor, runs each pass on the ops of this name alone, and one
-    that is no module holds no pass that needs the module. Options
-    are separated by blanks or commas. A comma starts a new option only if `name=` follows;
-    otherwise it continues a list, which may be in braces. Options that only MLIR's pass of a name
-    has are ignored; `warn` gets a message, which is logged by default.
+    that is no module holds no pass that needs the module. `**func.func(...)` are those at any
+    depth, `func.func{name="f.*"}(...)` those whose whole name the regular expression matches. The
+    text of options is described at `OptionReader`. Options that only MLIR's pass of a name has are
+    ignored; `warn` gets a message, which is logged by default.
 
     Errors: PipelineSyntaxError, with the text and a caret.
     """
     available = installed().passes if passes is None else passes
-    return _Parser(text, available, warn or _log_warning).parse()
-
-
-def _log_warning(message: str) -> None:
-    import logging
-
-    logging.getLogger(__name__).warning(message)
+    return _Parser(text, available, warn).parse()
 
 
 _REPEATING: Mapping[str, tuple[Callable[..., ModulePass], type]] = {
@@ -74,83 +65,22 @@ _REPEATING: Mapping[str, tuple[Callable[..., ModulePass], type]] = {
 """The passes that run one pass, or else a Sequential, several times, and their options."""
 
 
-class _ParsedOption(NamedTuple):
-    """An option as written in the text, with its start and end."""
-
-    name: str
-    values: list[OptionText]
-    start: int
-    end: int
-
-
-# Letters of all languages: a name may be unknown, but is not cut off in the message.
-_NAME = re.compile(r"\w[\w.\-]*")
-_VALUE = re.compile(r'"(?P<quoted>(?:\\.|[^"\\])*)"|(?P<bare>[^\s,{}"]+)', re.DOTALL)
-_NEXT_OPTION = re.compile(r",\s*[A-Za-z_][A-Za-z0-9_\-]*\s*=")
-_BLANKS = re.compile(r"\s*")
-_NO_VALUE = re.compile(r"\s+(?=[A-Za-z_][A-Za-z0-9_\-]*\s*=)")
-"""The blank after `name=` without a value, as MLIR writes an empty string before another option."""
-_SKIPPED = re.compile(r'[({]|"(?:\\.|[^"\\])*"|,(?!\s*[A-Za-z_][\w\-]*\s*=)|[^\s,(){}"]+')
-"""A piece of the value of an option that is ignored."""
-_CLOSING = {"(": ")", "{": "}"}
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
-
-
 _MAX_DEPTH = 100
 """The limit on nested parentheses, so that recursion ends with an error in the text."""
 
 
-class _Parser:
-    """A recursive-descent parser of pipelines; `at` is the offset of the next character."""
+class _Parser(OptionReader):
+    """A recursive-descent parser of pipelines."""
 
     def __init__(
-        self, text: str, available: Mapping[str, PassFactory], warn: Callable[[str], None]
+        self, text: str, available: Mapping[str, PassFactory], warn: Callable[[str], None] | None
     ) -> None:
-        self.text, self.at = text, 0
-        self.warn = warn
-        self.warned: set[str] = set()
+        super().__init__(text, warn)
         self.available = available
         self.depth = 0
         self.names = {name_key(name): name for name in available}
         self.anchors: tuple[str, ...] = ()
         """The anchors around the current place, outermost first."""
-
-    # Characters
-
-    def fail(self, message: str, start: int | None = None, end: int | None = None):
-        """Return the error for the text from `start` to `end`, by default the next character."""
-        start = min(self.at if start is None else start, len(self.text.rstrip()))
-        return PipelineSyntaxError(message, self.text, start, end)
-
-    def warn_once(self, message: str) -> None:
-        """Warn about the text, unless the same was said before."""
-        if message not in self.warned:
-            self.warned.add(message)
-            self.warn(message)
-
-    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Consume the text that matches the pattern here, if any."""
-        if (match := pattern.match(self.text, self.at)) is not None:
-            self.at = match.end()
-        return match
-
-    def peek(self) -> str:
-        """Skip blanks and return the next character, empty at the end."""
-        self.match(_BLANKS)
-        return self.text[self.at : self.at + 1]
-
-    def take(self, character: str) -> bool:
-        """Consume the next character if it is `character`, and return whether it was."""
-        if self.peek() != character:
-            return False
-        self.at += 1
-        return True
-
-    def expect(self, character: str, where: str) -> None:
-        """Consume the next character, which has to be `character`; `where` is used in the error."""
-        if not self.take(character):
-            got = f"'{self.peek()}'" if self.peek() else "the end"
-            raise self.fail(f"expected '{character}' {where}, got {got}")
 
     # Pipelines
 
@@ -179,17 +109,20 @@ class _Parser:
 
     def element(self) -> Sequence[ModulePass]:
         """Return the passes of one element: one pass, or those in an anchor."""
-        self.peek()
+        recursive = self.peek() == "*" and self.text.startswith("**", self.at)
+        self.at += 2 * recursive
         start = self.at
-        if (match := self.match(_NAME)) is None:
+        if (match := self.match(NAME)) is None:
             raise self.fail("expected the name of a pass")
         name = match.group()
+        if recursive and not self.is_anchor(name):
+            raise self.fail(f"'**' stands before an anchor, as in **func.func({name})", start - 2)
         if name == "mlir-opt" and self.peek() == "[":
             return [self.mlir_opt(start)]
-        options = self.options(name) if self.peek() == "{" else []
+        options = self.options_of(name) if self.peek() == "{" else []
         if self.take("("):
             children = self.elements_of(name)
-            return self.composite(name, start, options, children)
+            return self.composite(name, start, options, children, recursive)
         cls = self.find(name, start)
         return [self.build(cls, cls, name, start, options)]
 
@@ -204,7 +137,12 @@ class _Parser:
         return children
 
     def composite(
-        self, name: str, start: int, given: list[_ParsedOption], children: list[ModulePass]
+        self,
+        name: str,
+        start: int,
+        given: list[ParsedOption],
+        children: list[ModulePass],
+        recursive: bool,
     ) -> Sequence[ModulePass]:
         """Return the passes of `name{...}(...)`: a Sequential, a pass that repeats others, or the
         children of an anchor.
@@ -220,15 +158,15 @@ class _Parser:
             self.find(name, start)
             end = start + len(name)
             raise self.fail(f"pass '{name}' has no passes in parentheses", start, end)
-        if given:
-            raise self.fail(f"'{name}(...)' has no options", given[0].start, given[0].end)
-        # As in MLIR, the outermost one is the module itself, and inner ones are modules in it.
-        if name in (ModuleOp.name, ANY) and not self.anchors:
-            return children
-        if not children:
-            raise self.fail(f"'{name}(...)' contains no passes", start, start + len(name))
+        options = AnchorOptions(**self.fields(AnchorOptions, f"{name}(...)", start, given))
         try:
-            return [nest(child, name) for child in children]
+            anchor = Anchor.of(name, recursive, options.name)
+            # As in MLIR, the outermost one is the module itself, and inner ones are modules in it.
+            if name in (ModuleOp.name, ANY) and not self.anchors and anchor.is_plain:
+                return children
+            if not children:
+                raise ValueError(f"'{name}(...)' contains no passes")
+            return [nest(child, anchor) for child in children]
         except ValueError as error:
             raise self.fail(str(error), start, start + len(name)) from None
 
@@ -241,7 +179,9 @@ class _Parser:
         """Return the pass for `mlir-opt[...]`: a pipeline that MLIR's own tool runs, spelled as in
         xDSL.
         """
-        pipeline = self.bracketed("[", "]")
+        opening = self.at
+        self.brackets()
+        pipeline = self.text[opening + 1 : self.at - 1]
         arguments = (
             "--mlir-print-op-generic",
             "--allow-unregistered-dialect",
@@ -250,17 +190,6 @@ class _Parser:
         )
         cls = self.find("mlir-opt", start)
         return cls(**{"arguments": arguments})
-
-    def bracketed(self, opening: str, closing: str) -> str:
-        """Consume the text from an opening bracket here to its closing one; return what is
-        between them."""
-        start, depth = self.at, 0
-        for at in range(start, len(self.text)):
-            depth += {opening: 1, closing: -1}.get(self.text[at], 0)
-            if depth == 0:
-                self.at = at + 1
-                return self.text[start + 1 : at]
-        raise self.fail(f"unclosed '{opening}'", start)
 
     def find(self, name: str, start: int) -> type[ModulePass]:
         """Return the class of the pass called `name`, which begins at `start`."""
@@ -282,7 +211,7 @@ class _Parser:
         cls: type,
         name: str,
         start: int,
-        given: list[_ParsedOption],
+        given: list[ParsedOption],
     ) -> ModulePass:
         """Return the pass that `make` returns for the options, which are the fields of `cls`."""
         fields = self.fields(cls, name, start, given)
@@ -295,18 +224,10 @@ class _Parser:
 
     # Options
 
-    def options(self, name: str) -> list[_ParsedOption]:
+    def options_of(self, name: str) -> list[ParsedOption]:
         """Return the options in braces of the pass `name`, but for those that are ignored."""
-        opening = self.at
+        given = self.options()
         ignored = self.ignored_options(name)
-        self.expect("{", "before options")
-        given: list[_ParsedOption] = []
-        comma = False
-        while comma or not self.take("}"):
-            if not self.peek():
-                raise self.fail("unclosed '{'", opening)
-            given.append(self.option("" if comma else ", or '}'", ignored))
-            comma = self.take(",")
         if left_out := [option.name for option in given if option.name in ignored]:
             self.warn_once(
                 f"'{name}' here has no option {', '.join(left_out)}: ignored, unlike in mlir-opt"
@@ -319,81 +240,3 @@ class _Parser:
             return frozenset()
         own = pass_options(self.available[name]())
         return frozenset(options).difference(option.name for option in own)
-
-    def option(self, alternative: str, ignored: Container[str]) -> _ParsedOption:
-        """Return one option, without the value of an ignored one; `alternative` ends the error
-        message for a missing name."""
-        start = self.at
-        if (match := self.match(_NAME)) is None:
-            raise self.fail(f"expected the name of an option{alternative}")
-        values: list[OptionText] = []
-        if self.take("="):
-            if self.match(_NO_VALUE) is not None:
-                return _ParsedOption(match.group(), [OptionText("")], start, self.at)
-            if match.group() in ignored:
-                self.skip_value()
-                return _ParsedOption(match.group(), [], start, self.at)
-            values += self.values()
-            while self.peek() == "," and _NEXT_OPTION.match(self.text, self.at) is None:
-                self.take(",")
-                values += self.values()
-        return _ParsedOption(match.group(), values, start, self.at)
-
-    def values(self) -> list[OptionText]:
-        """Return one value, or those of a list in braces."""
-        if not self.take("{"):
-            return [self.value()]
-        values: list[OptionText] = []
-        while values or not self.take("}"):
-            values.append(self.value())
-            if self.take("}"):
-                break
-            self.expect(",", "or '}' in a list")
-        return values
-
-    def skip_value(self) -> None:
-        """Consume the value of an option that is ignored: MLIR's may be a pipeline."""
-        while (match := self.match(_SKIPPED)) is not None:
-            if match.group() in _CLOSING:
-                self.at -= 1
-                self.bracketed(match.group(), _CLOSING[match.group()])
-
-    def value(self) -> OptionText:
-        """Return one value, without its quotes."""
-        self.peek()
-        if (match := self.match(_VALUE)) is None:
-            unclosed = self.text.startswith('"', self.at)
-            raise self.fail("unclosed '\"'" if unclosed else "expected a value")
-        if (quoted := match["quoted"]) is None:
-            return OptionText(match["bare"])
-        text = re.sub(r"\\(.)", lambda m: _ESCAPED.get(m[1], m[1]), quoted, flags=re.DOTALL)
-        return OptionText(text, quoted=True)
-
-    def fields(
-        self, cls: type, name: str, start: int, given: list[_ParsedOption]
-    ) -> dict[str, object]:
-        """Return the keyword arguments that the options set, with the types of the fields of
-        `cls`.
-        """
-        fields: dict[str, object] = {}
-        for option in given:
-            try:
-                known = find_option(cls, option.name, name)
-            except ValueError as error:
-                raise self.fail(str(error), option.start, option.start + len(option.name)) from None
-            if known.field in fields:
-                raise self.fail(
-                    f"option '{option.name}' of '{name}' is given twice", option.start, option.end
-                )
-            try:
-                fields[known.field] = value = from_text(option.values, known.type)
-                check_range(known, value)
-            except ValueError as error:
-                message = f"option '{option.name}' of '{name}': {error}"
-                raise self.fail(message, option.start, option.end) from None
-        for known in pass_options(cls):
-            if known.default is dataclasses.MISSING and known.field not in fields:
-                raise self.fail(
-                    f"'{name}' needs the option '{known.name}'", start, start + len(name)
-                )
-        return fields

@@ -95,6 +95,11 @@ class AbstractPass(xdsl_passes.ModulePass):
         the pass.
         """
 
+    def can_run_on(self, op: Operation) -> bool:
+        """Return whether the pass can run on `op`, a module or an op of an anchor. If not, the run
+        fails there. Source: MLIR's `Pass::canScheduleOn`."""
+        return True
+
     def visited(self, module: ModuleOp) -> Iterable[Operation]:
         """Return the ops that the pass may change, on each of which its conditions are checked."""
         return module.ops
@@ -127,6 +132,7 @@ def _kind(cls: type[xdsl_passes.ModulePass]) -> int:
     if not issubclass(cls, AbstractPass):
         return _FOREIGN
     is_plain = not cls.acts_on and cls.load_code is AbstractPass.load_code
+    is_plain &= cls.can_run_on is AbstractPass.can_run_on
     return _PLAIN if is_plain else _PREPARED
 
 
@@ -204,6 +210,8 @@ def run_pass(
             instrumentor.before_pass(module, info)
         try:
             if not idle:
+                if kind is _PREPARED:
+                    check_can_run_on(pass_, module)  # pyright: ignore[reportArgumentType]
                 if ctx.verify_each or ctx.verify_preserves or ctx.rollback or ctx.checks_conditions:
                     _guard(frame, run, ctx)
                 # Not `is_own`: the call is a tenth of the cost of a pass that does nothing. Not
@@ -243,6 +251,14 @@ def run_pass(
 def current_instrumentor() -> PassInstrumentor:
     """Return the instrumentor of the current context."""
     return PassContext.current().instrumentor
+
+
+def check_can_run_on(pass_: AbstractPass, op: Operation) -> None:
+    """Raise DiagnosticError, at the place of `op`, if a pass refuses it."""
+    if not pass_.can_run_on(op):
+        name = pass_.info.name
+        Run.current().diagnostics.error(op, f"pass '{name}' cannot run on this '{op.name}'")
+        Run.current().frames[-1].flush(PassContext.current().renderer)
 
 
 def _prepare(pass_: AbstractPass, frame: PassFrame, run: Run) -> bool:

@@ -11,7 +11,7 @@ from typing import cast, get_origin
 from ...passmanager.config import option_type
 from ...passmanager.errors import ConfigError, PasslineError
 from ...passmanager.names import name_key
-from ...passmanager.options import OptionText, from_text
+from ...passmanager.option_text import OptionText, from_text
 from ...passmanager.releases.targets import MLIRFrontend
 from ..extension import ToolExtension
 from ..loading import OPTION

@@ -13,6 +13,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region
 
 from passline.passmanager import (
+    DiagnosticError,
     FunctionPass,
     ModulePass,
     PassContext,
@@ -22,7 +23,7 @@ from passline.passmanager import (
     PasslineError,
     Sequential,
 )
-from passline.passmanager.anchors import Anchored, nest
+from passline.passmanager.anchors import Anchor, Anchored, nest
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import symbol_of
 from passline.passmanager.registry import make_ir_context
@@ -113,7 +114,7 @@ def test_any_visits_what_is_isolated_from_above() -> None:
 
 def test_anchors_in_anchors() -> None:
     inner = nested(Look(), "func.func", "builtin.module")
-    assert inner.anchors == ("builtin.module", "func.func")
+    assert [*map(str, inner.anchors)] == ["builtin.module", "func.func"]
     assert seen(inner(parse())) == {"g": "g"}
 
 
@@ -250,3 +251,83 @@ def test_modules_in_modules_are_visited_as_modules() -> None:
     added = [op for op in functions if op.sym_name.data == "added"]
     assert marked == ["g"]
     assert [op.parent_op() is not module for op in added] == [True]
+
+
+# Anchors that select ops, and passes that refuse them
+
+
+class CountAround(FunctionPass):
+    """A pass that marks functions with the number of ops of the module that it sees around."""
+
+    name = "toy-count-around"
+
+    def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
+        func.attributes["seen"] = StringAttr(str(len([*module.ops])))
+
+
+def select(pass_: xdsl_passes.ModulePass, *args: object) -> dict[str, str]:
+    """Return what a pass saw under one anchor, by the symbol of the op."""
+    result = nest(pass_, Anchor.of(*args))  # pyright: ignore[reportArgumentType]
+    assert isinstance(result, Anchored)
+    return seen(result(parse()))
+
+
+def test_recursive_anchor_visits_ops_at_any_depth() -> None:
+    everywhere = {"f": "f", "hidden": "hidden", "g": "g", "h": "h"}
+    assert select(Look(), "func.func", True) == everywhere
+    assert select(Look(), "any", True).keys() == {*everywhere, "inner"}
+
+
+def test_function_pass_under_a_recursive_anchor_sees_the_module_around_the_function() -> None:
+    found = select(CountAround(), "func.func", True)
+    assert found == {"f": "6", "hidden": "1", "g": "1", "h": "6"}
+
+
+def test_named_functions_only() -> None:
+    assert select(Look(), "func.func", False, "[fg]|declared") == {"f": "f"}
+    assert select(CountAround(), "func.func", False, "h") == {"h": "6"}
+    assert select(Look(), "func.func", True, "[fg]").keys() == {"f", "g"}
+
+
+def test_function_pass_under_an_anchor_may_not_rename() -> None:
+    class Rename(FunctionPass):
+        name = "toy-rename-f"
+
+        def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
+            func.properties["sym_name"] = StringAttr("z")
+
+    with pytest.raises(PassContractError, match="'toy-rename-f' renamed @f to @z"):
+        select(Rename(), "func.func", False, "f")
+
+
+class OnlyNamed(ModulePass):
+    """A pass that runs on ops with a symbol name alone."""
+
+    name = "toy-only-named"
+    nestable = True
+
+    def can_run_on(self, op: Operation) -> bool:
+        return symbol_of(op) != ""
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        module.attributes["ran"] = UnitAttr()
+
+
+def test_pass_refuses_a_module(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(DiagnosticError, match="'toy-only-named' cannot run on this 'builtin.modu"):
+        OnlyNamed()(parse())
+    named = ModuleOp([], {"sym_name": StringAttr("m")})
+    assert "ran" in OnlyNamed()(named).attributes
+
+
+def test_pass_refuses_an_op_of_an_anchor() -> None:
+    class NotG(OnlyNamed):
+        name = "toy-not-g"
+
+        def can_run_on(self, op: Operation) -> bool:
+            return symbol_of(op) not in ("", "g")
+
+    # The module around the one op has no name, and is not what the pass is asked about.
+    assert nested(NotG(), "func.func")(parse())
+    with pytest.raises(DiagnosticError, match="pass 'toy-not-g' cannot run on this 'func.func'"):
+        nested(NotG(), "func.func", "builtin.module")(parse())

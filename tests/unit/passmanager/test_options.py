@@ -15,12 +15,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from passline.passes import PASSES, REPLACEMENTS
 from passline.passmanager import PipelineSyntaxError
+from passline.passmanager.option_text import OptionText, from_text
 from passline.passmanager.options import (
-    OptionText,
     PassOption,
     alternatives,
     find_option,
-    from_text,
     from_value,
     options_text,
     pass_options,
@@ -267,7 +266,7 @@ def test_text_of_the_type_is_read(
         (text("1", "2"), int, "expected a whole number, got 1,2"),
         (text("x"), float, "expected a number, got x"),
         ([], float, "expected a number, got no value"),
-        (text("1"), bool, "expected true or false, got 1"),
+        (text("2"), bool, "expected true or false, got 2"),
         (quoted("true"), bool, 'expected true or false, got "true"'),
         ([], str, "expected a string, got no value"),
         (text("a", "b"), str, "expected a string, got a,b"),
