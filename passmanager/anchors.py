@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from typing_extensions import TypeIs
 from xdsl.dialects.builtin import ModuleOp
@@ -153,7 +153,8 @@ def _visits(pass_: ModulePass, anchor: str) -> bool:
 
 def _visits_units(pass_: ModulePass) -> TypeIs[FunctionPass[Operation]]:
     """Return whether a pass is a function pass that has no `transform` of its own."""
-    return isinstance(pass_, FunctionPass) and type(pass_).transform is FunctionPass.transform
+    cls: Any = type(pass_)
+    return isinstance(pass_, FunctionPass) and cls.transform is vars(FunctionPass)["transform"]
 
 
 def _not_nestable(pass_: ModulePass, anchor: str) -> str:

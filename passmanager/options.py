@@ -282,14 +282,16 @@ def options_text(options: object, *, defaults: bool = False) -> str:
     for option in pass_options(type(options)):
         value: object = getattr(options, option.field)
         if defaults or option.default is dataclasses.MISSING or value != option.default:
-            text = to_text(value)
+            text = to_text(value) or "{}" * defaults
             shown.append(f"{option.name}={text}" if text else option.name)
     return f"{{{' '.join(shown)}}}" if shown else ""
 
 
-def pass_text(pass_: ModulePass) -> str:
-    """Return a pass as a pipeline spells it: its name, and the options that are not defaults."""
-    return pass_.name + options_text(pass_)
+def pass_text(pass_: ModulePass, *, defaults: bool = False) -> str:
+    """Return a pass as a pipeline spells it: its name, and the options that are not defaults, or
+    all.
+    """
+    return pass_.name + options_text(pass_, defaults=defaults)
 
 
 MLIR_OPTIONS: Mapping[str, tuple[str, ...]] = {

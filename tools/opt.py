@@ -32,7 +32,7 @@ from ..passmanager.ir.text.syntax_errors import as_raised
 from ..passmanager.ir.verifier import verify
 from ..passmanager.limits import recursion_limit
 from ..passmanager.output.status import doing
-from ..passmanager.pipeline import parse_pipeline, pipeline_text
+from ..passmanager.pipeline import parse_pipeline
 from ..passmanager.releases.streams import binary_content, chunk_stream, input_stream
 from ..passmanager.releases.targets import MLIRFrontend, MLIRTarget
 from ..passmanager.runner import Loading, is_own, nested_passes
@@ -347,8 +347,15 @@ class PasslineOptMain(XDSLHooks):
             texts = {"json": plan.json, "dot": plan.dot}
             text = texts.get(self.args.explain_pipeline, plan.__str__)()
             self.print_and_exit(text or "nothing runs")
+        if not self.args.run_reproducer:  # its pipeline is not known yet
+            self.dump_pipeline()
+
+    def dump_pipeline(self) -> None:
+        """Print the pipeline, before it runs, if the options ask for it."""
         if self.args.dump_pass_pipeline:
-            print(pipeline_text(self.sequential), file=sys.stderr)
+            from ..passmanager.pipeline_tree import pipeline_tree
+
+            print(pipeline_tree(self.sequential), file=sys.stderr)
 
     def choose_pipeline(self, stored: Reproducer | None) -> None:
         """With --run-reproducer, take the pipeline that is stored in the input."""
@@ -360,6 +367,7 @@ class PasslineOptMain(XDSLHooks):
         passes = parse_pipeline(stored.pipeline, self.available_passes, self.warn).passes
         check_passes_of_file(passes, name, stored.pipeline)
         self.use_pipeline(passes)
+        self.dump_pipeline()
         self.pass_context.verify_each = self.verifies_each and stored.verify_each
 
     # 3. Input

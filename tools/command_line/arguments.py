@@ -290,7 +290,7 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     help = "write the IR to files in DIR: the input, and the IR after each pass that changed it"
     add("--dump-ir", type=written_directory, metavar="DIR", help=help)
     add("--print-between-passes", action="store_true", help="same as --print-ir-after-all")
-    help = "print the pipeline as text, before it runs"
+    help = "print the pipeline with all options and the ops that passes visit, before it runs"
     add("--dump-pass-pipeline", action="store_true", help=help)
 
 

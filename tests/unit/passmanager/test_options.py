@@ -326,7 +326,7 @@ def test_required_options_are_always_shown() -> None:
 
 
 def test_defaults_are_shown_on_request() -> None:
-    assert options_text(Settings(1), defaults=True) == "{size=1 max-steps=8 names}"
+    assert options_text(Settings(1), defaults=True) == "{size=1 max-steps=8 names={}}"
 
 
 def test_foreign_pass_as_text() -> None:

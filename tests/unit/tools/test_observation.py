@@ -486,6 +486,7 @@ def test_reproducer_of_mlir_opt_is_read(tmp_path: Path) -> None:
     )
     result = run("--run-reproducer", "--dump-pass-pipeline", "--timing", stdin=text)
     assert " cse\n" in result.stderr
+    assert result.stderr.startswith("builtin.module(\n  cse\n)\n")
 
 
 MLIR_REPRODUCER = """

@@ -170,7 +170,8 @@ def test_passes_of_projects_take_part_in_named_pipelines() -> None:
 
 def test_they_are_in_the_text_of_the_pipeline(tmp_path: Path) -> None:
     result = passline_opt("-p", "mine", "--dump-pass-pipeline", stdin="builtin.module {}")
-    assert "(a,b,x,c)" in result.stderr
+    lines = [line.strip(" ,") for line in result.stderr.splitlines()]
+    assert lines[-6:-2] == ["a", "b", "x", "c"]
 
 
 def test_a_pass_of_a_loaded_file_takes_part(tmp_path: Path) -> None:
