@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -212,6 +212,11 @@ class Anchored(Pass):
     def acts_on(self) -> Sequence[type]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The classes of ops without which the nested pass does nothing."""
         return self.pass_.acts_on if is_own(self.pass_) else ()
+
+    @property
+    def statistics(self) -> Mapping[str, str]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The counters that the nested pass declares."""
+        return getattr(self.pass_, "statistics", {})
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         if is_own(self.pass_):

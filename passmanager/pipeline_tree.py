@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -47,7 +47,8 @@ def _anchored(pass_: ModulePass) -> _Anchored:
             return _Anchored((), _tree_of(heading, [_anchored(child)]))
         case _:
             visited = (pass_.anchor.name,) if isinstance(pass_, FunctionPass) else ()
-            return _Anchored(visited, [pass_text(pass_, defaults=True)])
+            text = pass_text(cast(ModulePass, pass_), defaults=True)
+            return _Anchored(visited, [text])
 
 
 def _tree_of(heading: str, passes: Sequence[_Anchored]) -> list[str]:
@@ -56,7 +57,7 @@ def _tree_of(heading: str, passes: Sequence[_Anchored]) -> list[str]:
     for anchor, group in groupby(passes, lambda pass_: pass_.anchors[:1]):
         if anchor:
             inner = [each._replace(anchors=each.anchors[1:]) for each in group]
-            parts.append(_tree_of(*anchor, inner))
+            parts.append(_tree_of(anchor[0], inner))
         else:
             parts += [each.lines for each in group]
     lines = [f"  {line}" for part in parts for line in (*part[:-1], f"{part[-1]},")]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, cast
@@ -60,6 +60,8 @@ class AbstractPass(xdsl_passes.ModulePass):
     """The classes and interfaces of ops without which the pass changes and reports nothing: its
     body does not run on a module that has none of them. Empty if there is no such limit."""
 
+    statistics: ClassVar[Mapping[str, str]] = {}
+    """The counters of the pass, with descriptions: reports show them in any case."""
     parallel: ClassVar[bool] = True
     """Whether a worker may run a pass on functions in a copy of this process: it looks at no other
     function, and keeps nothing outside of the IR, as a list of what it saw or a file."""

@@ -225,6 +225,8 @@ class Observation:
                 before_numbers=args.print_ir_before_pass_number or (),
                 after_numbers=args.print_ir_after_pass_number or (),
                 style=terminal_style(style, sys.stderr),
+                tree_dir=args.print_ir_tree_dir,
+                assume_verified=args.print_assume_verified,
             )
             self._reports.append(lambda: self._beyond(printer.count))
             yield printer
@@ -291,7 +293,8 @@ class Observation:
             if name_key(name) not in known:
                 hint = did_you_mean(name, names)
                 yield f"{option} names '{name}', which is not in the pipeline{hint}"
-        options = [] if self._prints_ir else ["print_ir_module_scope"]
+        options = ["print_ir_module_scope", "print_ir_tree_dir", "print_assume_verified"]
+        options = [] if self._prints_ir else options
         options += [] if self._prints_ir or self._args.print_diff else ["filter_function"]
         for option in options:
             if getattr(self._args, option):

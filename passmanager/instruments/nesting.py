@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
@@ -151,3 +153,22 @@ def report_header(title: str) -> list[str]:
     """Return the lines above a report, in the format of MLIR."""
     rule, line = f"==={'-' * 73}===", f"... {title} ..."
     return [rule, " " * ((80 - len(line)) // 2) + line, rule]
+
+
+def by_anchor(
+    items: Sequence[T], anchors_of: Callable[[T], Sequence[str]], level: int
+) -> Iterator[tuple[str, list[T]]]:
+    """Yield runs of items with the same anchor at a level, empty for those that have none, in the
+    order in which they are."""
+    for anchor, group in groupby(items, lambda item: "".join(anchors_of(item)[level : level + 1])):
+        yield anchor, [*group]
+
+
+def anchors_of_frame(frame: PassFrame) -> tuple[str, ...]:
+    """Return the anchors that a pipeline wrote around a pass, outermost first."""
+    return tuple(map(str, getattr(frame.pass_, "anchors", ())))
+
+
+def anchor_row(anchor: str) -> str:
+    """Return the heading of the passes under an anchor, as in mlir-opt's reports."""
+    return f"'{anchor}' Pipeline"

@@ -7,12 +7,15 @@ import threading
 from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from io import StringIO
+from pathlib import Path
 from typing import TextIO
 from weakref import WeakKeyDictionary, WeakSet
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ..anchors import Anchored
+from ..errors import PasslineError
 from ..instrument import PassInstrument
 from ..ir.text.printer import PLAIN, ExactPrinter, PrintStyle
 from ..ir.verifier import verify
@@ -20,6 +23,7 @@ from ..ir.walk import symbol_of
 from ..names import name_key
 from ..registry import PassInfo, check_name, check_names
 from ..run import PassFrame, Run
+from .file_tree import FileTree
 
 # The text of IR as instruments print it, also of invalid IR, and the banners above it.
 
@@ -279,8 +283,9 @@ class _Watched:
     """The marks of a run."""
 
     version: int = -1
+    anchors: object = None
     marks: Marks = field(default_factory=dict[str, object])
-    """The marks at `version`."""
+    """The marks at `version`, for a pass under `anchors`."""
     at_start: dict[int, Marks] = field(default_factory=dict[int, Marks])
     """The marks at the start of the pass that runs at this depth."""
 
@@ -294,7 +299,10 @@ class IRPrinter(NumberingInstrument):
     pass that fails. `after_change` prints only after passes that changed the module, of all passes
     if `after` names none, and at the start of a run. With `functions` only the functions of these
     names are printed and compared; with `module_scope` the module is printed instead if one of them
-    is to be printed.
+    is to be printed. Of a pass under an anchor, as `func.func(cse)`, the ops that it visits are
+    printed and compared, one by one. With `tree_dir` the dumps are files in that folder, in folders
+    like the ops (`FileTree`). `assume_verified` prints invalid IR in its custom form, too. Errors:
+    OSError, when the context is left, for a file that cannot be written.
     """
 
     def __init__(
@@ -309,8 +317,12 @@ class IRPrinter(NumberingInstrument):
         before_numbers: Container[int] = (),
         after_numbers: Container[int] = (),
         style: PrintStyle = PLAIN,
+        tree_dir: Path | str | None = None,
+        assume_verified: bool = False,
     ) -> None:
         super().__init__()
+        self.tree = FileTree(Path(tree_dir)) if tree_dir is not None else None
+        self.assume_verified = assume_verified
         self.before = _selection("before", before)
         self.after = _selection("after", after) or (after_change and after_numbers == ())
         self.before_numbers = before_numbers
@@ -346,8 +358,14 @@ class IRPrinter(NumberingInstrument):
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
         if self._prints_after(info) or (self.after_failure and not info.composite):
-            self._print(f"After {title_of(info)} Failed", module, trusted=False)
+            failed = self._failed_part(module) if not self.functions else None
+            self._print(f"After {title_of(info)} Failed", module, failed, trusted=False)
         self._forget()
+
+    def _failed_part(self, module: ModuleOp) -> list[str] | None:
+        """Return the part in which the running pass failed, or None if it is unknown."""
+        failed = Run.current().frames[-1].function
+        return [part for part, op in self._parts(module).items() if op is failed] or None
 
     def _prints_after(self, info: PassInfo) -> bool:
         return _selects(self.after, info) or self._is_in(self.after_numbers)
@@ -357,13 +375,26 @@ class IRPrinter(NumberingInstrument):
 
     # Printing
 
+    def finalize_pass_ctx(self) -> None:
+        if self.tree is not None and (failure := self.tree.failure) is not None:
+            self.tree.failure = None
+            raise failure
+
     def _parts(self, module: ModuleOp) -> dict[str, Operation]:
         """Return the ops that may be printed, by the end of their title."""
-        if not self.functions:
+        frame = Run.current().frames[-1]
+        if self.functions:
+            ops = [op for op in top_level(module) if symbol_of(op) in self.functions]
+        elif isinstance(frame.pass_, Anchored):
+            try:
+                ops = [*frame.pass_.visited(module)]
+            except PasslineError:  # for the anchor: the pass itself reports it
+                return {"": module}
+        else:
             return {"": module}
-        named = ((symbol_of(op), op) for op in top_level(module))
         return {
-            f" ('{op.name}' operation: @{name})": op for name, op in named if name in self.functions
+            f" ('{op.name}' operation{f': @{name}' if (name := symbol_of(op)) else f' {n}'})": op
+            for n, op in enumerate(ops)
         }
 
     def _print(
@@ -376,13 +407,23 @@ class IRPrinter(NumberingInstrument):
         """Print the parts of the module, or the parts `only`."""
         parts = self._parts(module)
         shown = parts if only is None else only
-        if self.module_scope and shown:
-            print_ir(title, module, style=self.style, trusted=trusted)
+        trusted = trusted or self.assume_verified
+        if self.module_scope and self.functions and shown:
+            self._write(title, module, ir_text(module, self.style, trusted=trusted))
             return
         for part in shown:
-            op = parts.get(part)
+            op = module if self.module_scope else parts.get(part)
             text = ir_text(op, self.style, trusted=trusted) if op else "// deleted"
-            print_text(title + part, text)
+            # As in MLIR: a banner that stands above one op need not name it.
+            whole = title + part if self.functions or self.module_scope else title
+            self._write(whole, parts.get(part, module), text)
+
+    def _write(self, title: str, op: Operation, text: str) -> None:
+        if self.tree is None:
+            print_text(title, text)
+        else:
+            text = f"{banner(f'IR Dump {title}')}\n{text}\n"
+            self.tree.write(op, Run.current().frames[-1].info.name, text)
 
     # Changes
 
@@ -408,11 +449,12 @@ class IRPrinter(NumberingInstrument):
     def _marks(self, run: Run, watched: _Watched) -> Marks:
         # The version tells whether the module changed, but not which functions: those are compared
         # as text, once for each version.
-        if watched.version != run.version:
-            watched.version = run.version
-            parts = self._parts(run.module) if self.functions else {}
+        anchors = getattr(run.frames[-1].pass_, "anchors", ())
+        if watched.version != run.version or watched.anchors != anchors:
+            watched.version, watched.anchors = run.version, anchors
+            parts = self._parts(run.module) if self.functions or anchors else {}
             texts: Marks = {part: ir_text(op) for part, op in parts.items()}
-            watched.marks = texts if self.functions else {"": run.version}
+            watched.marks = texts if self.functions or anchors else {"": run.version}
         return watched.marks
 
     def _forget(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ..output.files import check_writable, replace_file
 from ..run import PassFrame, Run
-from .nesting import Entry, NestingInstrument
+from .nesting import Entry, NestingInstrument, anchors_of_frame
 
 # Spans of time: the start and end of passes, analyses and phases of a tool, nested as they ran.
 
@@ -36,6 +36,8 @@ class Span:
     """The pass with its options."""
     position: str = ""
     """The position of the pass in its pipeline: `3 of 7`."""
+    anchors: tuple[str, ...] = ()
+    """The anchors of the pass, outermost first."""
     thread: int = field(default_factory=threading.get_native_id)
     ended: float | None = None
     verify_seconds: float = 0.0
@@ -127,7 +129,8 @@ class SpanInstrument(NestingInstrument[Span]):
         position = frame.place.strip(" ()")
         if frame.load_time:
             self._note_load(holder, frame.load_time)
-        span = Span(frame.info.name, self.clock(), "pass", frame.info.text, position)
+        anchors = anchors_of_frame(frame)
+        span = Span(frame.info.name, self.clock(), "pass", frame.info.text, position, anchors)
         span.version = run.version
         holder.children.append(span)
         return span

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -17,7 +17,14 @@ from xdsl.ir import Operation
 from ..ir.walk import name_of, walk
 from ..output.html import block, element, table
 from ..run import PassFrame, Run
-from .nesting import Entry, NestingInstrument, report_header
+from .nesting import (
+    Entry,
+    NestingInstrument,
+    anchor_row,
+    anchors_of_frame,
+    by_anchor,
+    report_header,
+)
 
 Ops: TypeAlias = dict[int, Operation]
 """Ops by `id`. The references keep the ids of erased ops from being reused."""
@@ -34,6 +41,8 @@ class PassStatistics:
     created: Counter[str] = field(default_factory=Counter[str])
     """The number of ops that exist after a run and not before, by name; without failed runs."""
     erased: Counter[str] = field(default_factory=Counter[str])
+    descriptions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The counters that the pass declares, which are shown if they are 0, too."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the statistics as plain dicts, sorted by name."""
@@ -56,6 +65,18 @@ class _Open:
     """
     counted: dict[str, Counter[str]] | None = None
     """The counters of the run before this pass, if it is the outermost one."""
+    own: Counter[str] | None = None
+    """The counters of all passes of this name before this pass."""
+
+
+@dataclass
+class _Instance:
+    """A pass at one place of a pipeline."""
+
+    name: str
+    around: tuple[str, ...]
+    """The composites and anchors around the pass, outermost first, but for the whole pipeline."""
+    statistics: PassStatistics
 
 
 class StatisticsInstrument(NestingInstrument[_Open]):
@@ -71,6 +92,8 @@ class StatisticsInstrument(NestingInstrument[_Open]):
         super().__init__()
         self._lock = threading.Lock()
         self.passes: dict[str, PassStatistics] = {}
+        self._instances: dict[tuple[str, ...], _Instance] = {}
+        """The passes at their places, by the texts and places of the passes around them."""
 
     def begin(self, run: Run, outer: Entry[_Open] | None) -> _Open:
         info = run.frames[-1].info
@@ -86,8 +109,12 @@ class StatisticsInstrument(NestingInstrument[_Open]):
             item.version = run.version
             # The ops recorded after the previous pass are reused, if nothing changed since.
             item.ops = item.ops or _ops(run.module)
+            item.own = Counter(run.counts.get(item.name))
             with self._lock:
-                self._statistics_of(item.name).runs += 1
+                found = self._statistics_of(item.name)
+                found.runs += 1
+                found.descriptions = getattr(run.frames[-1].pass_, "statistics", {})
+                self._instance_of(run, found.descriptions).runs += 1
         return item
 
     def end(self, item: _Open, run: Run, frame: PassFrame, failed: bool) -> None:
@@ -102,9 +129,12 @@ class StatisticsInstrument(NestingInstrument[_Open]):
 
     def _end_leaf(self, item: _Open, run: Run, failed: bool) -> None:
         changed = not failed and run.version != item.version
+        counted = Counter[str](run.counts.get(item.name)) - (item.own or Counter[str]())
         with self._lock:
-            self._statistics_of(item.name).changed += changed
-            self._statistics_of(item.name).failed += failed
+            for found in self._statistics_of(item.name), self._instance_of(run):
+                found.changed += changed
+                found.failed += failed
+            self._instance_of(run).counters.update(counted)
         if changed:
             self._record_ops(item, run.module)
         if failed:
@@ -129,19 +159,33 @@ class StatisticsInstrument(NestingInstrument[_Open]):
     def _statistics_of(self, name: str) -> PassStatistics:
         return self.passes.setdefault(name, PassStatistics())
 
+    def _instance_of(
+        self, run: Run, descriptions: Mapping[str, str] | None = None
+    ) -> PassStatistics:
+        """Return the statistics of the running pass at its place."""
+        key = tuple(frame.info.text + frame.place for frame in run.frames)
+        if key not in self._instances:
+            frame = run.frames[-1]
+            around = [each.info.name for each in run.frames[1:-1]]
+            around += map(anchor_row, anchors_of_frame(frame))
+            found = PassStatistics(descriptions=descriptions or {})
+            self._instances[key] = _Instance(frame.info.name, tuple(around), found)
+        return self._instances[key].statistics
+
     def as_dict(self) -> dict[str, dict[str, Any]]:
         """Return the statistics of each pass, in the order of their first runs."""
         return {name: found.as_dict() for name, found in self.passes.items()}
 
-    def report(self, kind: Literal["text", "json"] = "text") -> str:
+    def report(self, kind: Literal["text", "pipeline", "json"] = "text") -> str:
         """Return the statistics in the format of MLIR, with the counters below each pass, or as
-        JSON.
+        JSON: of all passes of a name together, or with `pipeline` of each place in the pipelines.
         """
         if kind == "json":
             return json.dumps(self.as_dict(), indent=2) + "\n"
         if not self.passes:
             return ""
-        return "\n".join([*report_header("Pass statistics report"), *self._rows()]) + "\n"
+        rows = self._rows() if kind == "text" else _tree([*self._instances.values()], 0)
+        return "\n".join([*report_header("Pass statistics report"), *rows]) + "\n"
 
     def __str__(self) -> str:
         return self.report()
@@ -159,11 +203,34 @@ class StatisticsInstrument(NestingInstrument[_Open]):
 
     def _rows(self) -> Iterator[str]:
         counted = {name: [*_counted(found)] for name, found in self.passes.items()}
-        width = max((len(str(n)) for rows in counted.values() for n, _ in rows), default=0)
+        width = _width(row for rows in counted.values() for row in rows)
         for name, found in self.passes.items():
             yield f"{name}: {_runs(found)}"
-            for n, description in counted[name]:
-                yield f"  (S) {n:>{width}} {description}"
+            yield from _counters(counted[name], width)
+
+
+def _tree(instances: list[_Instance], level: int) -> Iterator[str]:
+    """Yield the lines about passes at their places, below those about what is around them."""
+    indent = "  " * level
+    for heading, group in by_anchor(instances, lambda each: each.around, level):
+        if heading:
+            yield indent + heading
+            yield from _tree(group, level + 1)
+            continue
+        for each in group:
+            yield f"{indent}{each.name}: {_runs(each.statistics)}"
+            counted = [*_counted(each.statistics)]
+            yield from (indent + line for line in _counters(counted, _width(counted)))
+
+
+def _width(counted: Iterable[tuple[int, str]]) -> int:
+    """Return the number of digits of the largest number."""
+    return max((len(str(n)) for n, _ in counted), default=0)
+
+
+def _counters(counted: Iterable[tuple[int, str]], width: int) -> Iterator[str]:
+    for n, description in counted:
+        yield f"  (S) {n:>{width}} {description}"
 
 
 def _of_run(run: Run, entry: Entry[_Open] | None) -> _Open | None:
@@ -182,8 +249,10 @@ def _runs(found: PassStatistics) -> str:
 
 def _counted(found: PassStatistics) -> Iterator[tuple[int, str]]:
     """Yield pairs of a number and its description, sorted: the pass's counters, then ops."""
-    for name, n in sorted(found.counters.items()):
-        yield n, name
+    descriptions = found.descriptions
+    for name in sorted({*found.counters, *descriptions}):
+        text = f" - {descriptions[name]}" if name in descriptions else ""
+        yield found.counters[name], name + text
     for name, n in sorted(found.created.items()):
         yield n, f"{name} created"
     for name, n in sorted(found.erased.items()):

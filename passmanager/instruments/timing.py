@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from ..names import did_you_mean, name_key
 from ..output.html import Html, Number, block, element, table
 from ..run import PassFrame, Run
-from .nesting import Entry, NestingInstrument, report_header
+from .nesting import Entry, NestingInstrument, anchor_row, by_anchor, report_header
 from .spans import Span, SpanInstrument
 
 # The instrument that measures the time of passes.
@@ -122,16 +122,21 @@ def _label(span: Span) -> str:
     return f"{span.name} (failed)" if span.failed else span.name
 
 
-def _tree_rows(spans: list[Span], depth: int) -> Iterator[tuple[str, float, float]]:
+def _tree_rows(spans: list[Span], depth: int, level: int = 0) -> Iterator[tuple[str, float, float]]:
     """Yield name, wall time and self time of each span, followed by its children and its
-    verification.
+    verification; passes in a row with one anchor are below a row of that, at its `level`.
     """
     indent = "  " * depth
-    for span in spans:
-        yield indent + _label(span), span.seconds, span.self_seconds
-        yield from _tree_rows(span.children, depth + 1)
-        if span.verify_seconds:
-            yield f"{indent}  verify", span.verify_seconds, span.verify_seconds
+    for anchor, group in by_anchor(spans, lambda span: span.anchors, level):
+        if anchor:
+            yield indent + anchor_row(anchor), sum(span.seconds for span in group), 0.0
+            yield from _tree_rows(group, depth + 1, level + 1)
+            continue
+        for span in group:
+            yield indent + _label(span), span.seconds, span.self_seconds
+            yield from _tree_rows(span.children, depth + 1)
+            if span.verify_seconds:
+                yield f"{indent}  verify", span.verify_seconds, span.verify_seconds
 
 
 def _list_rows(spans: list[Span]) -> list[tuple[float, int, str]]:

@@ -71,10 +71,12 @@ TEXTS = {
     r"\bTestFunctionPass\b": "test-function-pass",
     r"\bTestInterfacePass\b": "test-interface-pass",
     r"\bTestStatisticPass\b": "test-stats-pass",
-    r"\bTestFailurePass Failed \(test-pass-failure\)": "test-pass-failure Failed",
+    r"\bTestFailurePass Failed \(test-pass-failure\)": (
+        "test-pass-failure: func.func(test-pass-failure) Failed"
+    ),
     r"\bTestLivenessPass\b": "test-print-liveness",
-    r"\bCSE \(cse\)": "cse",
-    r"\bCanonicalizer \(canonicalize\)": "canonicalize",
+    r"\bCSE \(cse\)": "cse: func.func(cse)",
+    r"\bCanonicalizer \(canonicalize\)": "canonicalize: func.func(canonicalize)",
     r"\bCSE\b": "cse",
     r"\bCanonicalizer\b": "canonicalize",
     r"\bfunc (?=@)": "func.func ",
@@ -83,7 +85,9 @@ TEXTS = {
 }
 """MLIR's text in CHECK lines -> ours: the names of passes, and names of ops in full."""
 
-OWN_CHECK = re.compile(r"^(\s*//\s*)([A-Z][A-Z0-9_-]*?)((?:-(?:NEXT|SAME|NOT|DAG))?(?:\{LITERAL\})?:.*)")
+OWN_CHECK = re.compile(
+    r"^(\s*//\s*)([A-Z][A-Z0-9_-]*?)((?:-(?:NEXT|SAME|NOT|DAG))?(?:\{LITERAL\})?:.*)"
+)
 
 
 def _changed_lines(path: Path) -> Iterator[str]:
@@ -109,7 +113,7 @@ def _checks(prefix: str, text: str) -> Iterator[str]:
     before the next."""
     for line in text.strip("\n").split("\n"):
         kind = {"+": "-NEXT", "-": "-NOT", "&": "-DAG"}.get(line[:1], "")
-        yield f"{prefix}{kind}{{LITERAL}}: {line[bool(kind):].strip()}"
+        yield f"{prefix}{kind}{{LITERAL}}: {line[bool(kind) :].strip()}"
 
 
 def _run_line(line: str, path: Path, changed: Path, scratch: Path) -> LineResult:
@@ -129,10 +133,16 @@ def _run_line(line: str, path: Path, changed: Path, scratch: Path) -> LineResult
 OPTIONS: Sequence[tuple[str, str]] = (
     (r"--?mlir-disable-threading(=\w+)? ?", ""),
     (r"--?mlir-timing (.*)--?mlir-output-format=json", r"--timing=json \1"),
-    (r"--?mlir-timing-display=\w+ --timing=json|--timing=json --?mlir-timing-display=\w+", "--timing=json"),
+    (
+        r"--?mlir-timing-display=\w+ --timing=json|--timing=json --?mlir-timing-display=\w+",
+        "--timing=json",
+    ),
     (r"--?mlir-timing --?mlir-timing-display=(\w+)", r"--timing=\1"),
     (r"--?mlir-pass-statistics --?mlir-pass-statistics-display=list", "--pass-statistics"),
-    (r"--?mlir-pass-statistics --?mlir-pass-statistics-display=pipeline", "--pass-statistics=tree"),
+    (
+        r"--?mlir-pass-statistics --?mlir-pass-statistics-display=pipeline",
+        "--pass-statistics=pipeline",
+    ),
     (
         r"--?mlir-pass-pipeline-crash-reproducer=(\S+)(.*) --?mlir-pass-pipeline-local-reproducer",
         r"--local-reproducer=\1\2",

@@ -280,6 +280,10 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     add("--print-ir-after-failure", action="store_true", help="print the IR when a pass fails")
     help = "print the module, not only the functions of --filter-function"
     add("--print-ir-module-scope", action="store_true", help=help)
+    help = "print the IR to files in DIR, in folders like the operations"
+    add("--print-ir-tree-dir", type=written_directory, metavar="DIR", help=help)
+    help = "print IR of a pass that failed in its custom form, even if it is invalid"
+    add("--print-assume-verified", action="store_true", help=help)
     add_names(group, "--filter-function", "print and compare only these functions", "FUNCTION,...")
     help = "print what each pass changed as a unified diff"
     add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
@@ -330,8 +334,9 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     add("--blame", action="store_true", help=help)
     help = "show which pass erased, merged or moved the operations whose line contains TEXT"
     add("--why-erased", type=nonempty_text, metavar="TEXT", help=help)
-    help = "show the counters of each pass, and the ops that it created and erased"
-    add_optional(group, "--pass-statistics", "text", ("text", "json"), help)
+    help = "show the counters of each pass, and the ops that it created and erased; with pipeline: "
+    help += "the counters at each place of the pipeline"
+    add_optional(group, "--pass-statistics", "text", ("text", "pipeline", "json"), help)
     help = "show how many actions were counted, and how many were allowed"
     add("--print-debug-counter", action="store_true", help=help)
 

@@ -23,7 +23,6 @@ ADVICE: Mapping[str, str] = {
     "--mlir-pass-pipeline-crash-reproducer": "write --crash-reproducer=FILE",
     "--mlir-pass-pipeline-local-reproducer": "write --local-reproducer=FILE",
     "--mlir-pass-statistics-display": "write --pass-statistics",
-    "--mlir-print-ir-tree-dir": "write --dump-ir=DIR",
     "--mlir-print-local-scope": "not needed: types, attributes and locations are never aliases",
     "--mlir-print-stacktrace-on-diagnostic": "--debug shows the traceback",
     "--mlir-timing-display": "write --timing=list, --timing=tree",
