@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -42,14 +42,32 @@ class Remark(Diagnostic):
     function: str = field(kw_only=True)
     """The symbol of the function of its subject, empty if unknown."""
     arguments: dict[str, Argument] = field(kw_only=True)
+    category: str = field(kw_only=True)
+    """By default the name of the pass."""
+    related: Remark | None = field(default=None, kw_only=True)
+    """Another remark that explains this one, as the analysis that allows a change."""
+
+    @property
+    def text(self) -> str:
+        """The whole remark in MLIR's format."""
+        parts = [f"[{self.kind.value}] {self.name}", f"Category:{self.category}"]
+        parts += [f"Function={self.function}"] if self.function else []
+        parts += [", ".join(f"{key}={_shown(value)}" for key, value in self.arguments.items())]
+        return " | ".join(parts)
+
+    def relate(self, other: Remark, number: int) -> None:
+        """Relate this remark to `other`, which gets the id `number` unless it has one."""
+        self.related = other
+        self.arguments["RelatedTo"] = other.arguments.setdefault("RemarkId", number)
+        self.message, other.message = self.text, other.text
 
 
 class RemarkFilter:
-    """A selection of remarks by kind and pass.
+    """A selection of remarks by kind, and by pass or category.
 
-    `patterns` has a regular expression, searched in the names of passes, for each kind, or for all
-    kinds under `all`; a single string is for all kinds. Errors: ValueError for an unknown kind or
-    an invalid regular expression.
+    `patterns` has a regular expression, searched in the names of passes and in categories, for each
+    kind, or for all kinds under `all`; a single string is for all kinds. Errors: ValueError for an
+    unknown kind or an invalid regular expression.
     """
 
     def __init__(self, patterns: str | Mapping[str, str] | None = None) -> None:
@@ -64,10 +82,16 @@ class RemarkFilter:
     def __bool__(self) -> bool:
         return bool(self._patterns)
 
-    def kinds(self, pass_name: str) -> frozenset[RemarkKind]:
-        """Return the kinds of remarks that are wanted from a pass."""
-        found = [kinds for kinds, pattern in self._patterns if pattern.search(pass_name)]
-        return frozenset[RemarkKind]().union(*found)
+    def matches(self, names: Iterable[str]) -> bool:
+        """Return whether remarks of one of these passes or categories may be wanted."""
+        return any(pattern.search(name) for name in names for _, pattern in self._patterns)
+
+    def wants(self, kind: RemarkKind, pass_name: str, category: str = "") -> bool:
+        """Return whether a remark of this kind, pass and category is wanted."""
+        return any(
+            kind in kinds and (pattern.search(pass_name) or pattern.search(category))
+            for kinds, pattern in self._patterns
+        )
 
 
 def _kinds_called(name: str) -> frozenset[RemarkKind]:
@@ -87,6 +111,7 @@ def make_remark(
     message: str,
     arguments: Mapping[str, Argument],
     scope: Operation | None = None,
+    category: str = "",
 ) -> Remark:
     """Return a remark of the pass of `frame` about `where`; `scope` is the op that held `where`, if
     that has been erased.
@@ -95,21 +120,19 @@ def make_remark(
     if isinstance(where, Operation):
         values["Op"] = where.name
     values.update(arguments)
-    pass_name = frame.info.name
-    function = _function_of(scope or op_at(where)) or _function_of(frame.function)
-    parts = [f"[{kind.value}] {name}", f"Category:{pass_name}"]
-    parts += [f"Function={function}"] if function else []
-    parts += [", ".join(f"{key}={_shown(value)}" for key, value in values.items())]
-    return Remark(
+    remark = Remark(
         Severity.REMARK,
-        " | ".join(parts),
+        "",
         place_in_file(where),
         kind=kind,
         name=name,
-        pass_name=pass_name,
-        function=function,
+        pass_name=frame.info.name,
+        function=_function_of(scope or op_at(where)) or _function_of(frame.function),
         arguments=values,
+        category=category or frame.info.name,
     )
+    remark.message = remark.text
+    return remark
 
 
 def _function_of(op: Operation | None) -> str:
@@ -131,7 +154,7 @@ def yaml_text(remarks: Iterable[Remark]) -> str:
 
 def _yaml_lines(remark: Remark) -> Iterator[str]:
     yield f"--- !{remark.kind.value}"
-    yield _yaml_entry("Pass", _scalar(remark.pass_name))
+    yield _yaml_entry("Pass", _scalar(remark.category))
     yield _yaml_entry("Name", _scalar(remark.name))
     if (loc := remark.location) is not None:
         file, line, column = _scalar(loc.filename.data), loc.line.data, loc.column.data
@@ -215,26 +238,64 @@ class Actions:
         message: str,
         /,
         scope: Operation | None = None,
+        *,
+        category: str = "",
+        related: Remark | None = None,
         **arguments: Argument,
-    ) -> None:
-        """Report a change that was made.
+    ) -> Remark | None:
+        """Report a change that was made; return the remark about it, or None if none is wanted.
 
         `name` is the same for all changes of a kind. `scope` is the op that held `where`, if
-        `where` has been erased.
+        `where` has been erased. `category` is what remarks are selected by, by default the name
+        of the pass; `related` is another remark, which explains this one.
         """
-        self.remark(RemarkKind.PASSED, where, name, message, arguments, scope)
+        kind = RemarkKind.PASSED
+        return self.remark(kind, where, name, message, arguments, scope, category, related)
 
-    def missed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
+    def missed(
+        self,
+        where: Where,
+        name: str,
+        message: str,
+        /,
+        *,
+        category: str = "",
+        related: Remark | None = None,
+        **arguments: Argument,
+    ) -> Remark | None:
         """Report a change that was not made, and why."""
-        self.remark(RemarkKind.MISSED, where, name, message, arguments)
+        kind = RemarkKind.MISSED
+        return self.remark(kind, where, name, message, arguments, None, category, related)
 
-    def failed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
+    def failed(
+        self,
+        where: Where,
+        name: str,
+        message: str,
+        /,
+        *,
+        category: str = "",
+        related: Remark | None = None,
+        **arguments: Argument,
+    ) -> Remark | None:
         """Report a change that was tried without success, and why."""
-        self.remark(RemarkKind.FAILED, where, name, message, arguments)
+        kind = RemarkKind.FAILED
+        return self.remark(kind, where, name, message, arguments, None, category, related)
 
-    def analysis(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
+    def analysis(
+        self,
+        where: Where,
+        name: str,
+        message: str,
+        /,
+        *,
+        category: str = "",
+        related: Remark | None = None,
+        **arguments: Argument,
+    ) -> Remark | None:
         """Report a fact that was found."""
-        self.remark(RemarkKind.ANALYSIS, where, name, message, arguments)
+        kind = RemarkKind.ANALYSIS
+        return self.remark(kind, where, name, message, arguments, None, category, related)
 
     def remark(
         self,
@@ -244,8 +305,10 @@ class Actions:
         message: str,
         arguments: Mapping[str, Argument],
         scope: Operation | None = None,
+        category: str = "",
+        related: Remark | None = None,
         /,
-    ) -> None:
+    ) -> Remark | None:
         """Make a remark of a kind: what the four methods above call."""
 
     def rewrote(
@@ -277,8 +340,8 @@ SILENT = Actions()
 class PassActions(Actions):
     """The actions of the pass of `frame`.
 
-    The instruments `deciders` decide about its steps. Remarks of the wanted `kinds` and errors
-    become diagnostics of the pass, and counters its statistics. `patterns` gets the pattern that
+    The instruments `deciders` decide about its steps. The `wanted` remarks and errors become
+    diagnostics of the pass, and counters its statistics. `patterns` gets the pattern that
     inserted or erased each op, and `merged` the op that each merged one was merged into.
     """
 
@@ -286,19 +349,20 @@ class PassActions(Actions):
         self,
         frame: PassFrame,
         counters: Counter[str],
-        kinds: Collection[RemarkKind] = (),
+        wanted: RemarkFilter | None = None,
         deciders: Sequence[PassInstrument] = (),
         patterns: dict[Operation, str] | None = None,
         merged: dict[Operation, Operation] | None = None,
     ) -> None:
         self._frame = frame
         self._counters = counters
-        self._kinds = kinds
+        self._wanted = wanted or RemarkFilter()
+        categories: Iterable[str] = getattr(frame.pass_, "remark_categories", ())
         self._deciders = deciders
         self.decides = bool(deciders)
         self._patterns = patterns
         self._merged = merged
-        self.wants_remarks = bool(kinds)
+        self.wants_remarks = self._wanted.matches((frame.info.name, *categories))
         self.wants_rewrites = patterns is not None
 
     def allowed(self, op: Operation | None = None, tag: str = "") -> bool:
@@ -336,11 +400,18 @@ class PassActions(Actions):
         message: str,
         arguments: Mapping[str, Argument],
         scope: Operation | None = None,
+        category: str = "",
+        related: Remark | None = None,
         /,
-    ) -> None:
-        if kind in self._kinds:
-            remark = make_remark(self._frame, kind, where, name, message, arguments, scope)
-            self._frame.diagnostics.add(remark)
+    ) -> Remark | None:
+        if not self._wanted.wants(kind, self._frame.info.name, category):
+            return None
+        frame = self._frame
+        remark = make_remark(frame, kind, where, name, message, arguments, scope, category)
+        if related is not None:
+            remark.relate(related, len(frame.diagnostics))
+        frame.diagnostics.add(remark)
+        return remark
 
 
 class CollectingActions(Actions):

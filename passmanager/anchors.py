@@ -218,6 +218,11 @@ class Anchored(Pass):
         """The counters that the nested pass declares."""
         return getattr(self.pass_, "statistics", {})
 
+    @property
+    def remark_categories(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The categories of the remarks of the nested pass."""
+        return getattr(self.pass_, "remark_categories", ())
+
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         if is_own(self.pass_):
             self.pass_.load_code(module, ops)

@@ -30,7 +30,15 @@ from .runner import AbstractPass, current_instrumentor, replace_contents, run_pa
 _METADATA = (
     *("name", "opt_level", "required", "preserves", "requires", "ensures"),
     *("after", "before", "stage"),
-    *("nestable", "rounds", "changes_interface", "acts_on", "parallel", "statistics"),
+    *(
+        "nestable",
+        "rounds",
+        "changes_interface",
+        "acts_on",
+        "parallel",
+        "statistics",
+        "remark_categories",
+    ),
 )
 
 _MEANT = (*_METADATA[1:], "anchor")
@@ -117,8 +125,8 @@ class Pass(AbstractPass):
     passes and stages), `rounds` (whether it may change the rounding of floats, as by reassociation,
     or the `Rounding` that says how), `changes_interface` (whether it may remove, rename or hide
     public functions, or change their parameters), `acts_on` (classes of ops without which it does
-    nothing), `parallel` (whether its functions may go to workers) and `statistics` (its counters,
-    with descriptions) are plain class attributes.
+    nothing), `parallel` (whether its functions may go to workers), `statistics` (its counters,
+    with descriptions), `remark_categories` (those of its remarks) are plain class attributes.
     Options are the annotated fields of a `@dataclass(frozen=True)` subclass. Calling a pass
     transforms a copy; `apply` works in place, and makes every pass usable as one of xDSL's. Derive
     from ModulePass or FunctionPass.

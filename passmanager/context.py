@@ -235,10 +235,9 @@ class PassContext:
         """The actions of the pass that is running, for its algorithm to ask and report to."""
         run = Run.current()
         frame = run.frames[-1]
-        name = frame.info.name
-        kinds = self.remark_filter.kinds(name)
-        deciders = self.instrumentor.deciders
-        return PassActions(frame, run.counters(name), kinds, deciders, run.patterns, run.merged)
+        counters, deciders = run.counters(frame.info.name), self.instrumentor.deciders
+        wanted = self.remark_filter
+        return PassActions(frame, counters, wanted, deciders, run.patterns, run.merged)
 
     @property
     def analyses(self) -> AnalysisManager:

@@ -62,6 +62,8 @@ class AbstractPass(xdsl_passes.ModulePass):
 
     statistics: ClassVar[Mapping[str, str]] = {}
     """The counters of the pass, with descriptions: reports show them in any case."""
+    remark_categories: ClassVar[Sequence[str]] = ()
+    """The categories of its remarks, besides its name."""
     parallel: ClassVar[bool] = True
     """Whether a worker may run a pass on functions in a copy of this process: it looks at no other
     function, and keeps nothing outside of the IR, as a list of what it saw or a file."""

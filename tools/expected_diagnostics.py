@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
-from xdsl.utils.exceptions import DiagnosticException
+from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 
 from ..passmanager.actions import Remark, RemarkFilter, yaml_text
 from ..passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
@@ -178,12 +178,52 @@ def _asked_remarks(args: argparse.Namespace) -> dict[str, str]:
     return {} if args.quiet else given
 
 
+class FinalRemarks:
+    """The last remark of each kind, name, category and function about each place.
+
+    Source: MLIR's `--remark-policy=final`.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[object, Remark] = {}
+
+    def add(self, remarks: Iterable[Remark]) -> None:
+        """Note remarks, in the place of earlier ones."""
+        for r in remarks:
+            key = (r.location, r.kind, r.name, r.category, r.function)
+            self._last.pop(key, None)
+            self._last[key] = r
+
+    def take(self) -> list[Remark]:
+        """Return the remarks by their places, those without one last, and forget them; a remark to
+        which another one is related comes after that."""
+        remarks = sorted(self._last.values(), key=_order)
+        self._last.clear()
+        present = {id(remark) for remark in remarks}
+        explaining = {id(remark.related) for remark in remarks}
+        found: dict[int, Remark] = {}
+        for remark in remarks:
+            if id(remark) not in explaining:
+                each: Remark | None = remark
+                while each is not None and id(each) in present:
+                    found.setdefault(id(each), each)
+                    each = each.related
+        return [*found.values()]
+
+
+def _order(remark: Remark) -> tuple[bool, str, int, int]:
+    if (place := remark.location) is None:
+        return True, "", 0, 0
+    return False, place.filename.data, place.line.data, place.column.data
+
+
 class DiagnosticOutput:
     """Shows what passes and parsers report about one chunk after the other, as `args` ask for."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self._args = args
         self._remarks: list[Remark] = []
+        self._final = FinalRemarks()
         self._expected: ExpectedDiagnostics | None = None
         self.prints_diagnostics = False
         """Whether --verify-diagnostics has xDSL's meaning: the tool prints errors to the output."""
@@ -208,6 +248,12 @@ class DiagnosticOutput:
         if a file gets them."""
         if self._args.record or self._args.report:  # these get all remarks by themselves
             diagnostics = [d for d in diagnostics if self._is_asked_for(d)]
+        if self._args.remark_policy == "final":
+            self._final.add(d for d in diagnostics if isinstance(d, Remark))
+            diagnostics = [d for d in diagnostics if not isinstance(d, Remark)]
+        self._show(diagnostics)
+
+    def _show(self, diagnostics: Sequence[Diagnostic]) -> None:
         if self._args.remarks_output:
             self._remarks += [d for d in diagnostics if isinstance(d, Remark)]
             diagnostics = [d for d in diagnostics if not isinstance(d, Remark)]
@@ -220,11 +266,15 @@ class DiagnosticOutput:
         """Report an error that ended a chunk, unless it was expected; return the exit status."""
         if self._expected is None or status_of(error) != BAD_INPUT:
             return self.finish_chunk(report(error, debug=self._args.debug))
-        self._expected.renderer(diagnostics_of(error))
+        # As in mlir-opt, a pass may fail without a word.
+        silent = isinstance(error, PassFailedException) and not str(error)
+        self._expected.renderer([] if silent else diagnostics_of(error))
         return self.finish_chunk(0)
 
     def finish_chunk(self, status: int) -> int:
-        """Report missing and unexpected diagnostics; return the status, at least `status`."""
+        """Report the remarks that are final, and missing and unexpected diagnostics; return the
+        status, at least `status`."""
+        self._show(self._final.take())
         if self._expected is None:
             return status
         problems = self._expected.finish()
@@ -246,7 +296,8 @@ class DiagnosticOutput:
     def _is_asked_for(self, diagnostic: Diagnostic) -> bool:
         if not isinstance(diagnostic, Remark):
             return True
-        return diagnostic.kind in self._asked.kinds(diagnostic.pass_name)
+        name, category = diagnostic.pass_name, diagnostic.category
+        return self._asked.wants(diagnostic.kind, name, category)
 
     def _is_shown(self, diagnostic: Diagnostic) -> bool:
         severity = diagnostic.severity

@@ -80,6 +80,10 @@ TEXTS = {
     r"\bCSE\b": "cse",
     r"\bCanonicalizer\b": "canonicalize",
     r"\bfunc (?=@)": "func.func ",
+    r'(?:(Reason="[^"]*"), )?(Remark="[^"]*")(, Suggestion=.*)?$': (
+        r'Function=foo | \2, Op="test.op", \1\3'
+    ),
+    r", $": "",
     r"(?<![\w.@])module (?=@)": "builtin.module ",
     r"(?<=\(string\)=)$": "",
 }

@@ -161,7 +161,7 @@ def _add_input_and_output(
     add_optional(group, "--split-input-file", "// -----", "MARKER", help)
     help = "the line between the results of the parts"
     add("--output-split-marker", default="// -----", metavar="MARKER", help=help)
-    help = "show the remarks of passes whose name matches, by default of all passes"
+    help = "show the remarks of passes or categories whose name matches, by default all"
     add_optional(group, "--remarks", ".*", "REGEX", help)
     for kind, what in {
         "passed": "changes that were made",
@@ -171,6 +171,8 @@ def _add_input_and_output(
     }.items():
         help = f"like --remarks, but only remarks on {what}"
         add_optional(group, f"--remarks-{kind}", ".*", "REGEX", help)
+    help = "when to show remarks: all at once, or at the end of an input the last one of each place"
+    add("--remark-policy", choices=("all", "final"), default="all", help=help)
     help = "write the remarks, all or those of the options above, to FILE in LLVM's YAML"
     add("--remarks-output", type=written_file, metavar="FILE", help=help)
     add("--quiet", action="store_true", help="no progress bar, no warnings, no remarks")

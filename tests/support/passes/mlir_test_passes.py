@@ -9,15 +9,15 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation
+from xdsl.utils.exceptions import PassFailedException
 
 from passline.passmanager import FunctionPass, ModulePass, PassContext, parse_pipeline
 from passline.passmanager.diagnostics import Severity
-from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.walk import symbol_of, walk
 from passline.passmanager.run import Run
 from passline.passmanager.sequential import Sequential
@@ -179,7 +179,7 @@ class TestFailurePass(ModulePass):
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         if not self.gen_diagnostics:
-            raise PasslineError("the pass failed")
+            raise PassFailedException
         ctx.diagnostics.error(subject(module), "illegal operation")
 
 
@@ -197,7 +197,7 @@ class TestInvalidIRPass(FunctionPass):
             block = func.body.blocks[0]
             block.insert_ops_before([ReturnOp()], block.ops.first or ReturnOp())
         if self.signal_pass_failure:
-            raise PasslineError("the pass failed")
+            raise PassFailedException
 
 
 class TestInvalidParentPass(FunctionPass):
@@ -235,10 +235,11 @@ class TestRemarkPass(ModulePass):
 
     name = "test-remark"
     nestable = True
+    remark_categories = ("category-1-passed", "category-2-failed", "category-link")
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         name, actions = "test-remark", ctx.actions
-        more = {
+        more: dict[str, Any] = {
             "Reason": "because we are testing the remark pipeline",
             "Suggestion": "try using the remark pipeline feature",
         }

@@ -25,7 +25,7 @@ from passline.passmanager import (
     RemarkKind,
     Severity,
 )
-from passline.passmanager.actions import PassActions
+from passline.passmanager.actions import PassActions, RemarkFilter
 from passline.passmanager.instruments import StatisticsInstrument
 from passline.passmanager.run import PassFrame
 
@@ -58,7 +58,8 @@ def pass_actions(
     kinds: Collection[RemarkKind] = (), *deciders: PassInstrument
 ) -> tuple[PassActions, PassFrame, Counter[str]]:
     frame, counters = PassFrame(PassInfo("toy-fold")), Counter[str]()
-    return PassActions(frame, counters, kinds, deciders), frame, counters
+    wanted = RemarkFilter({kind.name.lower(): "fold" for kind in kinds})
+    return PassActions(frame, counters, wanted, deciders), frame, counters
 
 
 def test_the_frame_has_the_op_of_the_step_that_is_asked_about() -> None:

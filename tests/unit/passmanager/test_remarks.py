@@ -284,3 +284,63 @@ def test_rewrite_is_a_passed_remark_of_the_name_of_the_pattern() -> None:
 def test_passes_that_make_no_remarks_are_not_affected() -> None:
     with PassContext(remark_filter=".*"):
         Sequential([Nothing(), Append()])(module())
+
+
+# Categories and relations
+
+
+class Explain(FunctionPass):
+    """Make two remarks in categories, the second related to the first, and one in neither."""
+
+    name = "explain"
+
+    def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
+        why = ctx.actions.analysis(func, "Fact", "is small", category="size")
+        ctx.actions.passed(func, "Done", "inlined it", category="inlining", related=why)
+        ctx.actions.missed(func, "Kept", "kept it")
+
+
+@table_test(
+    ("pattern", "expected"),
+    [
+        ("^size$", ["Fact"]),
+        ("inlin", ["Done"]),
+        ("size|inlining", ["Fact", "Done"]),
+        ("explain", ["Fact", "Done", "Kept"]),
+        ("fold", []),
+    ],
+)
+def test_remarks_are_selected_by_category_or_pass(pattern: str, expected: list[str]) -> None:
+    assert names(run(pattern, Explain())) == expected
+
+
+def test_pass_declares_the_categories_that_it_is_asked_about() -> None:
+    class Declares(FunctionPass):
+        name = "declares"
+        remark_categories = ("size",)
+
+        def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
+            asked.append(ctx.actions.wants_remarks)
+
+    asked: list[bool] = []
+    for pattern in ("size", "declares", "inlining"):
+        run(pattern, Declares())
+    assert asked == [True, True, False]
+
+
+def test_related_remark_has_an_id() -> None:
+    fact, done, kept = run(".*", Explain())
+    assert (fact.category, done.category, kept.category) == ("size", "inlining", "explain")
+    assert done.related is fact
+    assert fact.message == (
+        '[Analysis] Fact | Category:size | Function=f | Remark="is small", Op="func.func", '
+        "RemarkId=1"
+    )
+    assert done.message.endswith('Remark="inlined it", Op="func.func", RelatedTo=1')
+    assert "Pass:            inlining\n" in yaml_text([done])
+    assert "RemarkId" not in kept.message
+
+
+def test_remark_related_to_one_that_is_not_wanted() -> None:
+    (done,) = run("inlining", Explain())
+    assert done.related is None and "RelatedTo" not in done.message

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.passes.toy import module
-from support.suites.inprocess import mlir_opt
+from support.suites.inprocess import mlir_opt, passline_opt
 from support.tables import table_test
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 
@@ -346,3 +346,64 @@ def test_same_as_mlir_opt(tmp_path: Path, comment: str, only_expected: bool) -> 
     ours = check(text, found, only_expected=only_expected)
     assert ours == list(dict.fromkeys(theirs))  # mlir-opt says twice what is not at any line
     assert done.returncode == bool(ours)
+
+
+# Remarks at the end: --remark-policy=final
+
+REPEATING = """
+from passline.passmanager import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+class Repeat(ModulePass):
+    name = "toy-repeat"
+    def transform_module(self, module, ctx):
+        for op in reversed([*module.ops]):
+            why = ctx.actions.analysis(op, "Why", "for a reason")
+            for text in ("first", "last"):
+                ctx.actions.passed(op, "Done", text, related=why)
+
+class GiveUp(ModulePass):
+    name = "toy-give-up"
+    def transform_module(self, module, ctx):
+        raise PassFailedException
+"""
+TWO = "func.func @f() {\n  func.return\n}\nfunc.func @g() {\n  func.return\n}\n"
+
+
+@pytest.fixture
+def repeating(tmp_path: Path) -> str:
+    (tmp_path / "repeating.py").write_text(REPEATING)
+    return f"--load={tmp_path / 'repeating.py'}"
+
+
+def shown(text: str) -> list[str]:
+    """Return the lines of remarks: the line in the input, the name, and what they say."""
+    found = re.findall(r":(\d+):\d+: remark: \[\w+\] (\w+) .*Remark=\"([\w ]+)\"", text)
+    return [" ".join(parts) for parts in found]
+
+
+def test_final_remarks_are_the_last_of_each_place_in_order(repeating: str) -> None:
+    args = (repeating, "-p", "toy-repeat", "--remarks=repeat", "--remark-policy=final")
+    result = passline_opt(*args, stdin=TWO)
+    assert shown(result.stderr) == [
+        "1 Done last",
+        "1 Why for a reason",
+        "4 Done last",
+        "4 Why for a reason",
+    ]
+    assert len(shown(passline_opt(*args[:-1], stdin=TWO).stderr)) == 6
+
+
+def test_final_remarks_of_a_pipeline_that_fails(repeating: str) -> None:
+    args = (repeating, "-p", "toy-repeat,toy-give-up", "--remarks-passed", "--remark-policy=final")
+    assert shown(passline_opt(*args, stdin=TWO).stderr) == ["1 Done last", "4 Done last"]
+    expected = TWO.replace("{\n", "{ // expected-remark {{last}}\n")
+    result = passline_opt(*args, "--verify-diagnostics", stdin=expected)
+    assert (result.status, result.stderr) == (0, "")
+
+
+def test_final_remarks_in_a_file(repeating: str, tmp_path: Path) -> None:
+    path = tmp_path / "remarks.yaml"
+    args = (repeating, "-p", "toy-repeat", f"--remarks-output={path}", "--remark-policy=final")
+    assert passline_opt(*args, stdin=TWO).status == 0
+    assert re.findall(r"Remark: +(\w+)", path.read_text()) == ["last", "for", "last", "for"]

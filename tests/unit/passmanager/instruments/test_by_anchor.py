@@ -17,11 +17,7 @@ from xdsl.passes import ModulePass as XDSLModulePass
 
 from passline.passmanager import Fixpoint, ModulePass, PassContext, PassInstrument, Sequential
 from passline.passmanager.anchors import Anchor, nest
-from passline.passmanager.instruments import (
-    IRPrinter,
-    PassTimingInstrument,
-    StatisticsInstrument,
-)
+from passline.passmanager.instruments import IRPrinter, PassTimingInstrument, StatisticsInstrument
 from passline.passmanager.ir.walk import symbol_of
 
 TEXT = """
