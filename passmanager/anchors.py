@@ -266,12 +266,16 @@ class Anchored(Pass):
                 continue
             if is_own(self.pass_):
                 check_can_run_on(self.pass_, op)
-            if isinstance(op, ModuleOp) and self._visits_modules:
-                run.part = op
-                transform(ctx.config.apply(self.pass_, self.pass_.name), op, ctx)
-            else:
-                self.visit(op, module, ctx, frame)
+            ctx.instrumentor.visit(op, self.info, lambda op: self._visit(op, module, ctx))
         frame.function = run.part = None
+
+    def _visit(self, op: Operation, module: ModuleOp, ctx: PassContext) -> Operation:
+        run = Run.current()
+        if not (isinstance(op, ModuleOp) and self._visits_modules):
+            return self.visit(op, module, ctx, run.frames[-1])
+        run.part = op
+        transform(ctx.config.apply(self.pass_, self.pass_.name), op, ctx)
+        return op
 
     def visited(self, module: ModuleOp) -> Iterable[Operation]:
         return self._anchored(module)

@@ -280,8 +280,17 @@ class FunctionPass(Pass, Generic[AnchorT]):
         # Two checks of the contract: one of each function, which names the culprit and takes
         # constant time; and one of all symbols at the end, which finds added functions, too.
         symbols = _symbols(block)
+        instrumentor = ctx.instrumentor
+        visitors = instrumentor.visitors
+
+        def visit(op: Operation) -> Operation:
+            return self.visit(op, module, ctx, frame)
+
         for func in [op for op in block.ops if self.visits(op)]:
-            self.visit(func, module, ctx, frame)
+            if visitors:
+                instrumentor.visit(func, self.info, visit)
+            else:
+                visit(func)
         frame.function = None
         self._check_symbols(symbols, _symbols(block))
 

@@ -24,7 +24,7 @@ class PassInstrument:
     Hooks are called for composites too, around those for the passes in them; `info.composite` tells
     them apart, so that changes and times are not counted twice.
     Source: `tvm.instrument.PassInstrument`; `finalize_pass_ctx`, `should_execute`, `pass_failed`,
-    `pass_skipped` and the hooks about analyses are Passline's.
+    `pass_skipped` and the hooks about visits and analyses are Passline's.
     """
 
     observes_ir: ClassVar[bool] = True
@@ -69,6 +69,14 @@ class PassInstrument:
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         """Handle the end of the pass, after its changes of `module` were verified."""
+
+    def before_visit(self, op: Operation, info: PassInfo) -> None:
+        """Handle the start of a function pass, or of a pass under an anchor, on one op; it is
+        inside of `run_before_pass` and `run_after_pass`. Passes then run on one core."""
+
+    def after_visit(self, op: Operation, info: PassInfo) -> None:
+        """Handle the end of the pass on one op, or on the op that took its place; it is not called
+        after a failure."""
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
         """Handle the failure of the pass: `error` is the exception of its body or of verification.
@@ -196,6 +204,14 @@ class _RunsAfter(Protocol):
     def run_after_pass(self, module: ModuleOp, info: PassInfo, /) -> object: ...
 
 
+class _RunsBeforeVisits(Protocol):
+    def before_visit(self, op: Operation, info: PassInfo, /) -> object: ...
+
+
+class _RunsAfterVisits(Protocol):
+    def after_visit(self, op: Operation, info: PassInfo, /) -> object: ...
+
+
 class _SeesFailures(Protocol):
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException, /) -> object: ...
 
@@ -229,6 +245,8 @@ AnyInstrument: TypeAlias = (
     | _Limits
     | _RunsBefore
     | _RunsAfter
+    | _RunsBeforeVisits
+    | _RunsAfterVisits
     | _SeesFailures
     | _SeesSkips
     | _RunsBeforeAnalyses
@@ -355,6 +373,26 @@ class PassInstrumentor:
         """The instruments that override `should_execute`."""
         default = PassInstrument.should_execute
         return tuple(i for i in self.instruments if type(i).should_execute is not default)
+
+    @cached_property
+    def visitors(self) -> tuple[PassInstrument, ...]:
+        """The instruments that are told of each op that a pass visits."""
+        hooks = ("before_visit", "after_visit")
+        defaults = [getattr(PassInstrument, hook) for hook in hooks]
+        return tuple(
+            i for i in self.instruments if [getattr(type(i), hook) for hook in hooks] != defaults
+        )
+
+    def visit(
+        self, op: Operation, info: PassInfo, visit: Callable[[Operation], Operation]
+    ) -> Operation:
+        """Call `visit` with an op, and the hooks before and after it."""
+        for instrument in self.visitors:
+            instrument.before_visit(op, info)
+        result = visit(op)
+        for instrument in self.visitors:
+            instrument.after_visit(result, info)
+        return result
 
     # Analyses
 

@@ -44,7 +44,8 @@ def reason_for_one_core(ctx: PassContext) -> str | None:
     """Return why the passes of a context run on one core, or None if workers may run them."""
     instrumentor = ctx.instrumentor
     observers = [i.name for i in ctx.instruments if vars(type(i)).get("observes_ir", True)]
-    observers += [i.name for i in (*instrumentor.askers, *instrumentor.deciders)]
+    told = (*instrumentor.askers, *instrumentor.deciders, *instrumentor.visitors)
+    observers += [i.name for i in told]
     if observers:
         return f"{observers[0]} observes or limits each pass"
     if ctx.rollback:

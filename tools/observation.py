@@ -212,6 +212,8 @@ class Observation:
         style = print_style(args)
         if args.debug_pass_manager:
             yield instruments.PassLog()
+        if args.log_actions_to:
+            yield instruments.ActionLog(args.log_actions_to, args.log_actions_filter)
         if args.print_pass_numbers:
             yield instruments.PassNumbers()
         if self._prints_ir:

@@ -8,6 +8,7 @@ from ..names import lazy_names
 
 if TYPE_CHECKING:
     from ..report.page import ReportInstrument as ReportInstrument
+    from .action_log import ActionLog as ActionLog
     from .debug_counter import DebugCounter as DebugCounter
     from .diff import PrintDiff as PrintDiff
     from .dump import DumpIR as DumpIR

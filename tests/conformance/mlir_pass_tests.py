@@ -79,7 +79,10 @@ TEXTS = {
     r"\bCanonicalizer \(canonicalize\)": "canonicalize: func.func(canonicalize)",
     r"\bCSE\b": "cse",
     r"\bCanonicalizer\b": "canonicalize",
-    r"\bfunc (?=@)": "func.func ",
+    r"(?<![.\w])func (?=@)": "func.func ",
+    r"\}\)`$": "})",
+    r"begins \(no breakpoint\) Action": "begins Action",
+    r"\(module \{": "(builtin.module {",
     r'(?:(Reason="[^"]*"), )?(Remark="[^"]*")(, Suggestion=.*)?$': (
         r'Function=foo | \2, Op="test.op", \1\3'
     ),
@@ -156,7 +159,7 @@ OPTIONS: Sequence[tuple[str, str]] = (
     (r"--?remarks-filter(-\w+)?=", r"--remarks\1="),
     (r"--?remark-format=yaml ", ""),
     (r"--?remarks-output-file=", "--remarks-output="),
-    (r"--?profile-actions-to=", "--trace="),
+    (r"--?profile-actions-to=-(.*) FileCheck %s", r"--trace=%t\1 FileCheck %s < %t"),
     (r"-(-test-[\w-]*pipeline)\b", r"\1"),
     (r"(?<= )--?mlir-", "--"),
     (r"(?<= )--?log-mlir-", "--log-"),

@@ -64,6 +64,7 @@ WRITTEN = (
     "trace",
     "record",
     "report",
+    "log_actions_to",
     "remarks_output",
     "crash_reproducer",
     "local_reproducer",
@@ -291,6 +292,10 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
     help = "log which passes run, are skipped or fail, and which analyses are computed"
     add("--debug-pass-manager", action="store_true", help=help)
+    help = "log each pass on each operation that it visits to FILE; - is stdout"
+    add("--log-actions-to", type=written_file, metavar="FILE", help=help)
+    help = "log only passes on the operations at these places"
+    add_names(group, "--log-actions-filter", help, "FILE[:LINE[:COLUMN]],...")
     help = "print the number of each pass, as used by --opt-bisect"
     add("--print-pass-numbers", action="store_true", help=help)
     help = "write the IR to files in DIR: the input, and the IR after each pass that changed it"

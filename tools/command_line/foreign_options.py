@@ -16,7 +16,7 @@ ADVICE: Mapping[str, str] = {
     "--entry-function": "write passline-run --function=NAME",
     "--load-dialect-plugin": "write --load=FILE.py; installed plugins are found by themselves",
     "--load-pass-plugin": "write --load=FILE.py; installed plugins are found by themselves",
-    "--log-actions-to": "--debug-counter=TAG=1-N numbers the actions, --debug-pass-manager logs",
+    "--log-mlir-actions-filter": "write --log-actions-filter=FILE:LINE",
     "--mlir-disable-threading": "not needed: passes run one after the other",
     "--mlir-generate-reproducer": "write --generate-reproducer=FILE",
     "--mlir-output-format": "write --timing=json, --pass-statistics=json",

@@ -154,7 +154,11 @@ def test_key_that_yaml_knows_is_quoted() -> None:
 
 def test_remark_about_nothing_in_no_function() -> None:
     found: list[Diagnostic] = []
-    fact = named("fact", body=lambda m, ctx: ctx.actions.analysis(None, "Fact", "found"))
+
+    def body(module: ModuleOp, ctx: PassContext) -> None:
+        ctx.actions.analysis(None, "Fact", "found")
+
+    fact = named("fact", body=body)
     with PassContext(remark_filter="fact", renderer=found.extend):
         fact(module())
     assert str(found[0]) == 'remark: [Analysis] Fact | Category:fact | Remark="found"'
