@@ -27,8 +27,12 @@ def visit_alone(
     """
     symbol = symbol_of(op)
     with alone(op, module) as single:
-        Run.current().part = single
-        transform(pass_, single, ctx)
+        run = Run.current()
+        run.part = single
+        try:
+            transform(pass_, single, ctx)
+        finally:
+            run.part = None
         _check_contract(*names, op, symbol, single.body.block)
         (new,) = single.ops
     return new

@@ -258,8 +258,7 @@ class Anchored(Pass):
         return visit_alone(pass_, op, module, ctx, (self.info.name, self.anchors[-1].op))
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
-        run = Run.current()
-        frame = run.frames[-1]
+        frame = Run.current().frames[-1]
         for op in self._anchored(module):
             frame.function = op
             if op.parent is None:  # a visit of the op around it has erased it
@@ -267,14 +266,17 @@ class Anchored(Pass):
             if is_own(self.pass_):
                 check_can_run_on(self.pass_, op)
             ctx.instrumentor.visit(op, self.info, lambda op: self._visit(op, module, ctx))
-        frame.function = run.part = None
+        frame.function = None
 
     def _visit(self, op: Operation, module: ModuleOp, ctx: PassContext) -> Operation:
         run = Run.current()
         if not (isinstance(op, ModuleOp) and self._visits_modules):
             return self.visit(op, module, ctx, run.frames[-1])
         run.part = op
-        transform(ctx.config.apply(self.pass_, self.pass_.name), op, ctx)
+        try:
+            transform(ctx.config.apply(self.pass_, self.pass_.name), op, ctx)
+        finally:
+            run.part = None
         return op
 
     def visited(self, module: ModuleOp) -> Iterable[Operation]:

@@ -18,7 +18,7 @@ from xdsl.passes import ModulePass
 
 from .analysis_manager import AnalysisManager
 from .diagnostics import DiagnosticContext, DiagnosticError, Renderer
-from .errors import InvalidIRError
+from .errors import InvalidIRError, PassContractError
 from .instrument import PassInstrumentor
 from .ir.changes import Changes, ModuleRecord, Snapshot
 from .ir.location import place_of
@@ -145,9 +145,11 @@ class Run:
         instrumentor.
         """
         outer = Run.active()
-        if outer is not None and outer.module is module:
-            yield outer
-            return
+        if outer is not None:
+            outer.check_reach(module)
+            if outer.module is module:
+                yield outer
+                return
         _current.set(run := Run(module, ir_context, instrumentor))
         if outer is not None and outer.part is module:
             run.around = outer.frames[-1]
@@ -158,6 +160,16 @@ class Run:
                 yield run
         finally:
             _current.set(outer)
+
+    def check_reach(self, module: ModuleOp) -> None:
+        """Raise PassContractError if `module` is around the part that the running pass is nested
+        on: others may be at work there."""
+        if self.part is None or self.part is module or not module.is_ancestor(self.part):
+            return
+        raise PassContractError(
+            f"pass '{self.frames[-1].info.name}' runs on a part of '{module.name}', and may not "
+            "run passes on the whole: it may on ops that are nested in the part"
+        )
 
     @property
     def ir_context(self) -> Context:

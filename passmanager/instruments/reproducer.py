@@ -11,6 +11,7 @@ from io import StringIO
 from itertools import count
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from xdsl.context import Context
@@ -25,7 +26,10 @@ from ..instrument import PassInstrument
 from ..output.files import replace_file
 from ..registry import PassInfo
 from ..releases.targets import MLIRTarget
-from ..run import Run
+from ..run import PassFrame, Run
+
+if TYPE_CHECKING:
+    from .crash_signals import CrashSignals
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,10 @@ class _Record:
     before: ModuleOp | None
     leaves: list[str] = field(default_factory=list[str])
     leaf_failed: bool = False
+    joined: list[tuple[ModuleOp | None, list[str]]] = field(
+        default_factory=list["tuple[ModuleOp | None, list[str]]"]
+    )
+    """The IR and the leaf passes before each run on a part of the module, which is not over."""
     number: int | None = None
     """The number of the file of the run, if it gets one in any case."""
 
@@ -61,7 +69,8 @@ class CrashReproducer(PassInstrument):
     matter. If `local`, it has the IR before the failing leaf pass, and that pass alone. The second
     file that an instrument writes to `crash.mlir` is `crash.1.mlir`; if `always`, the files are
     numbered in the order in which the runs start. The module is cloned once a run, if `local` once
-    a leaf pass.
+    a leaf pass. A pass that ends the process, as compiled code may do, leaves a file, too. What a
+    leaf pass runs on a part of its module is a part of it; if `local`, the pass that failed there.
 
     A note says where the file is: of the exception, or, after a run without failure, on stderr.
 
@@ -77,29 +86,61 @@ class CrashReproducer(PassInstrument):
         self.always = always
         self._records: WeakKeyDictionary[Run, _Record] = WeakKeyDictionary()
         self._numbers = count()
+        self._signals: CrashSignals | None = None
+        self._contexts = 0
+
+    def enter_pass_ctx(self) -> None:
+        self._contexts += 1
+        if self._signals is None:
+            from .crash_signals import CrashSignals
+
+            self._signals = CrashSignals(self._report_signal)
+            self._signals.start()
+
+    def finalize_pass_ctx(self) -> None:
+        self._contexts -= 1
+        if self._contexts == 0 and self._signals is not None:
+            self._signals.stop()
+            self._signals = None
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
         outermost = len(run.frames) == 1
-        if outermost:
+        if outermost and run.around is not None:
+            self._join(run, run.around)
+        elif outermost:
             start = _clone(module)
             self._records[run] = record = _Record(start, start)
             record.number = next(self._numbers) if self.always else None
         record = self._records.get(run)
-        if record is None or not _at_leaf(run):
+        if record is None or not _at_leaf(run) or (run.around is not None and not self.local):
             return
+        text = info.text
         if self.local:
+            whole, depth = _around(module)
             record.leaves.clear()
-            record.before = record.start if outermost else _clone(module)
-        record.leaves.append(info.text)
+            at_start = outermost and run.around is None
+            record.before = record.start if at_start else _clone(whole)
+            levels = depth + 1 if depth else 0
+            text = f"{ModuleOp.name}(" * levels + text + ")" * levels
+        record.leaves.append(text)
         record.leaf_failed = False
+
+    def _join(self, run: Run, around: PassFrame) -> None:
+        """Let a run, on a part of the module of the pass `around`, have the record of its run."""
+        for outer, record in [*self._records.items()]:
+            if around in outer.frames:
+                self._records[run] = record
+                record.joined.append((record.before, [*record.leaves]))
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
-        if len(run.frames) == 1:
-            record = self._records.pop(run, None)
-            if record is not None and self.always:
-                self._write(record, record.before, ",".join(record.leaves), run.ir_context)
+        if len(run.frames) > 1 or (record := self._records.pop(run, None)) is None:
+            return
+        if run.around is not None:
+            record.before, record.leaves = record.joined.pop()
+        elif self.always:
+            self._write(record, record.before, ",".join(record.leaves), run.ir_context)
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
         run = Run.current()
@@ -109,10 +150,22 @@ class CrashReproducer(PassInstrument):
         if len(run.frames) > 1:
             return
         del self._records[run]
-        if record.leaf_failed:
+        if run.around is not None:
+            record.joined.pop()
+        elif record.leaf_failed:
             self._write(record, record.before, ",".join(record.leaves), run.ir_context, error)
         else:  # a composite itself failed, as with a wrong requirement
             self._write(record, record.start, info.text, run.ir_context, error)
+
+    def _report_signal(self, name: str) -> None:
+        """Write the reproducer of the running pass, by which the process ends."""
+        run = Run.active()
+        if run is not None and (record := self._records.get(run)) is not None:
+            error = RuntimeError(f"the process is ended by {name}")
+            self._write(record, record.before, ",".join(record.leaves), run.ir_context, error)
+            message = f"error: {error}, in pass '{run.frames[-1].info.text}'"
+            notes = (f"note: {note}" for note in error.__notes__)
+            print("\n".join([message, *notes]), file=sys.stderr, flush=True)
 
     def _write(
         self,
@@ -154,6 +207,14 @@ def _at_leaf(run: Run) -> bool:
     """Return whether the innermost running pass is a leaf that no other leaf called."""
     *outer, last = run.frames
     return not last.info.composite and all(frame.info.composite for frame in outer)
+
+
+def _around(module: ModuleOp) -> tuple[ModuleOp, int]:
+    """Return the outermost module around a module, and the number of those around it."""
+    depth = 0
+    while isinstance(parent := module.parent_op(), ModuleOp):
+        module, depth = parent, depth + 1
+    return module, depth
 
 
 def _clone(module: ModuleOp) -> ModuleOp | None:

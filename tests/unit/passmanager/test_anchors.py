@@ -331,3 +331,20 @@ def test_pass_refuses_an_op_of_an_anchor() -> None:
     assert nested(NotG(), "func.func")(parse())
     with pytest.raises(DiagnosticError, match="pass 'toy-not-g' cannot run on this 'func.func'"):
         nested(NotG(), "func.func", "builtin.module")(parse())
+
+
+def test_pass_on_a_part_may_not_run_passes_on_the_whole() -> None:
+    module = parse()
+    ran: list[str] = []
+
+    class Reach(ModulePass):
+        name = "toy-reach"
+
+        def transform_module(self, part: ModuleOp, ctx: PassContext) -> None:
+            OnlyNamed().apply(ctx.ir_context, part)
+            ran.append(symbol_of(part))
+            OnlyNamed().apply(ctx.ir_context, module)
+
+    with pytest.raises(PassContractError, match="'toy-reach' runs on a part of 'builtin.module'"):
+        nest(Reach(), "builtin.module").apply(make_ir_context(), module)
+    assert ran == ["inner"]

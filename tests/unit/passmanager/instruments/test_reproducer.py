@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 from threading import Barrier, Thread
 
@@ -13,6 +14,7 @@ from support.suites.inprocess import mlir_opt
 from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
 from passline.passmanager import (
@@ -28,6 +30,7 @@ from passline.passmanager.instruments import CrashReproducer, Reproducer, read_r
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import register_pass
+from passline.passmanager.run import Run
 
 Capture = pytest.CaptureFixture[str]
 
@@ -577,3 +580,101 @@ def test_mlir_opt_reads_what_is_written(path: Path) -> None:
 def test_the_pipeline_of_modules_in_the_module(path: Path) -> None:
     passes = "builtin.module(builtin.module(toy-nothing))"
     assert pipeline_of(succeed(path, parse_pipeline(passes, TOYS))) == passes
+
+
+# A pass that ends the process, and passes that run others on a part of the module
+
+ENDING = """
+import ctypes, os, signal
+from passline.passmanager import ModulePass, parse_pipeline
+from xdsl.dialects.builtin import ModuleOp
+
+class Abort(ModulePass):
+    name = "toy-abort"
+    nestable = True
+    def transform_module(self, module, ctx):
+        os.abort()
+
+class BadAddress(ModulePass):
+    name = "toy-bad-address"
+    def transform_module(self, module, ctx):
+        ctypes.string_at(1)
+
+class OnInner(ModulePass):
+    name = "toy-on-inner"
+    def transform_module(self, module, ctx):
+        for op in module.ops:
+            if isinstance(op, ModuleOp):
+                parse_pipeline("cse,toy-abort,cse").apply(ctx.ir_context, op)
+"""
+INNER = "builtin.module @outer {\n  builtin.module @inner {\n  }\n}\n"
+
+
+@table_test(
+    ("option", "passes", "pipeline"),
+    [
+        ("crash", "cse,toy-abort,cse", "builtin.module(cse,toy-abort)"),
+        ("local", "cse,toy-abort,cse", "builtin.module(toy-abort)"),
+        ("crash", "toy-bad-address", "builtin.module(toy-bad-address)"),
+        (
+            "local",
+            "builtin.module(builtin.module(cse,toy-abort))",
+            "builtin.module(builtin.module(toy-abort))",
+        ),
+    ],
+)
+def test_process_that_ends_leaves_a_file(
+    tmp_path_factory: pytest.TempPathFactory, option: str, passes: str, pipeline: str
+) -> None:
+    folder = tmp_path_factory.mktemp("ending")
+    (folder / "ending.py").write_text(ENDING)
+    path = folder / "crash.mlir"
+    tool = [str(Path(sys.executable).parent / "passline-opt")]
+    args = [f"--load={folder / 'ending.py'}", "-p", passes, f"--{option}-reproducer={path}"]
+    done = subprocess.run([*tool, *args], input=INNER, capture_output=True, text=True)
+    assert done.returncode < 0, "it still ends by the signal"
+    assert f"note: reproducer written to '{path}'" in done.stderr
+    assert "error: the process is ended by SIG" in done.stderr
+    text = path.read_text()
+    assert pipeline_of(text) == pipeline
+    assert "builtin.module @inner" in text
+
+
+def inner_pipeline(pipeline: Sequential) -> ModulePass:
+    """Return a pass that runs a pipeline on the first op of the module, which is a module."""
+
+    def body(module: ModuleOp, ctx: PassContext) -> None:
+        inner = module.body.block.first_op
+        assert isinstance(inner, ModuleOp)
+        Run.current().part = inner
+        pipeline.apply(ctx.ir_context, inner)
+
+    return named("toy-dynamic", body=body)
+
+
+def failing(path: Path, pipeline: Sequential, *, local: bool) -> str:
+    text = "builtin.module @outer { builtin.module @inner { func.func @f() { func.return } } }"
+    context = toy_context()
+    with PassContext(instruments=[CrashReproducer(path, local=local)]):
+        with pytest.raises(ValueError):
+            pipeline.apply(context, parse_module(context, text, "x.mlir"))
+    return path.read_text()
+
+
+def test_pass_in_a_pass_is_reproduced_locally(path: Path) -> None:
+    pipeline = Sequential([Nothing(), inner_pipeline(Sequential([Nothing(), Fail()]))])
+    text = failing(path, pipeline, local=True)
+    assert pipeline_of(text) == "builtin.module(builtin.module(toy-fail))"
+    assert "builtin.module @outer" in text and [*path.parent.glob("*.mlir")] == [path]
+
+
+def test_pass_in_a_pass_is_a_part_of_it(path: Path) -> None:
+    pipeline = Sequential([Nothing(), inner_pipeline(Sequential([Nothing(), Fail()]))])
+    assert pipeline_of(failing(path, pipeline, local=False)) == (
+        "builtin.module(toy-nothing,toy-dynamic)"
+    )
+
+
+def test_failure_after_a_pass_in_a_pass_is_that_of_the_outer_one(path: Path) -> None:
+    pipeline = Sequential([inner_pipeline(Sequential([Nothing()])), Fail()])
+    assert pipeline_of(failing(path, pipeline, local=True)) == "builtin.module(toy-fail)"
