@@ -36,7 +36,9 @@ class _Anchored(NamedTuple):
 def _anchored(pass_: ModulePass) -> _Anchored:
     match pass_:
         case Anchored():
-            return _Anchored((*map(str, pass_.anchors),), _anchored(pass_.pass_).lines)
+            inner, last = _anchored(pass_.pass_), pass_.anchors[-1].op
+            own = () if inner.anchors[:1] in ((last,), ()) else inner.anchors
+            return _Anchored((*map(str, pass_.anchors), *own), inner.lines)
         case Sequential():
             texts = ",".join(info_of(child).text for child in pass_.passes)
             heading = pass_.info.text.removesuffix(f"({texts})")

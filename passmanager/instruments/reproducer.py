@@ -271,14 +271,15 @@ def _escaped(text: str) -> str:
 # The quantifiers are possessive: a resource may be megabytes, which a failed match must not scan
 # again.
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
-_FLAT = rf'(?:[^{{}}"#]++|{_STRING})*+'
+_COMMENT = r"//[^\n]*+"
+_FLAT = rf'(?:[^{{}}"#/]++|{_STRING}|{_COMMENT}|/)*+'
 _EXTERNAL = rf"external_resources\s*:\s*\{{{_FLAT}(?:\{{{_FLAT}\}}{_FLAT})*+\}}"
 _SECTION = re.compile(
     rf'{_STRING}|//[^\n]*+|(?P<section>\{{-#(?:[^"#]++|{_STRING}|#(?!-\}}))*+#-\}})', re.DOTALL
 )
 _ENTRY = re.compile(rf"{_STRING}|(?P<entry>,\s*{_EXTERNAL}|\b{_EXTERNAL}\s*,?)", re.DOTALL)
 _FIELDS = re.compile(rf"{_STRING}|\bmlir_reproducer\s*:\s*\{{(?P<fields>{_FLAT})\}}", re.DOTALL)
-_FIELD = re.compile(rf"(\w+)\s*:\s*({_STRING}|\w+)", re.DOTALL)
+_FIELD = re.compile(rf"{_COMMENT}|(\w+)\s*:\s*({_STRING}|\w+)", re.DOTALL)
 
 
 def read_reproducer(text: str) -> tuple[str, Reproducer | None]:

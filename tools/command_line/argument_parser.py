@@ -83,13 +83,28 @@ class ArgumentParser(argparse.ArgumentParser):
     def prepare(self, args: Sequence[str]) -> list[str]:
         """Return the arguments in argparse's form: `--timing` as `--timing=tree`, `--cse` as `-p
         cse`, `-passes=cse` as `--passes=cse`, `--verify-each=0` as `--no-verify-each`."""
+        self._check_pass_pipeline(args)
         return [prepared for arg in args for prepared in self._prepare(arg)]
+
+    def _check_pass_pipeline(self, args: Sequence[str]) -> None:
+        """Refuse `--pass-pipeline` beside `--cse`, as mlir-opt does: it gives all passes."""
+        names = [self._with_two_dashes(arg.partition("=")[0]) for arg in args]
+        if "--pass-pipeline" in names and (others := [*filter(self._names_pass, names)]):
+            self.error(
+                f"--pass-pipeline gives the whole pipeline, and cannot stand beside {others[0]}: "
+                f"write -p for both, which may be repeated"
+            )
+
+    def _names_pass(self, name: str) -> bool:
+        """Return whether an option is the name of a pass."""
+        is_known = name in self._option_string_actions
+        return name[:2] == "--" and not is_known and name_key(name) in self._passes
 
     def _prepare(self, arg: str) -> list[str]:
         name, equals, value = arg.partition("=")
         name = self._with_two_dashes(name)
         action = self._option_string_actions.get(name)
-        if action is None and name[:2] == "--" and name_key(name) in self._passes:
+        if self._names_pass(name):
             pass_name = self._passes[name_key(name)]
             return ["-p", f"{pass_name}{{{value}}}" if equals else pass_name]
         if action is None and name[:2] == "--":

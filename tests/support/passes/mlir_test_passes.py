@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Operation
+from xdsl.dialects.test import Test
+from xdsl.ir import Dialect, Operation
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_attr_def
 from xdsl.utils.exceptions import PassFailedException
 
 from passline.passmanager import FunctionPass, ModulePass, PassContext, parse_pipeline
@@ -21,6 +23,17 @@ from passline.passmanager.diagnostics import Severity
 from passline.passmanager.ir.walk import symbol_of, walk
 from passline.passmanager.run import Run
 from passline.passmanager.sequential import Sequential
+
+
+@irdl_op_definition
+class SymbolOp(IRDLOperation):
+    """An op with a symbol name."""
+
+    name = "test.symbol"
+    sym_name = opt_attr_def(StringAttr)
+
+
+DIALECT = Dialect("test", [*Test.operations, SymbolOp], [*Test.attributes])
 
 
 def subject(module: ModuleOp) -> Operation:

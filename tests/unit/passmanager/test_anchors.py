@@ -334,17 +334,17 @@ def test_pass_refuses_an_op_of_an_anchor() -> None:
 
 
 def test_pass_on_a_part_may_not_run_passes_on_the_whole() -> None:
-    module = parse()
+    whole = parse()
     ran: list[str] = []
 
     class Reach(ModulePass):
         name = "toy-reach"
 
-        def transform_module(self, part: ModuleOp, ctx: PassContext) -> None:
-            OnlyNamed().apply(ctx.ir_context, part)
-            ran.append(symbol_of(part))
+        def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
             OnlyNamed().apply(ctx.ir_context, module)
+            ran.append(symbol_of(module))
+            OnlyNamed().apply(ctx.ir_context, whole)
 
     with pytest.raises(PassContractError, match="'toy-reach' runs on a part of 'builtin.module'"):
-        nest(Reach(), "builtin.module").apply(make_ir_context(), module)
+        nest(Reach(), "builtin.module").apply(make_ir_context(), whole)
     assert ran == ["inner"]

@@ -6,6 +6,7 @@ from support.passes.toy import Append, Nothing
 from support.tables import table_test
 
 from passline.passmanager import Fixpoint, FunctionPass, PassContext, Sequential
+from passline.passmanager.anchors import Anchor, nest
 from passline.passmanager.pipeline import parse_pipeline, pipeline_text
 from passline.passmanager.pipeline_tree import pipeline_tree
 
@@ -46,13 +47,28 @@ def test_nested_modules_and_composites() -> None:
     ]
 
 
+class Visit(FunctionPass):
+    name = "toy-visit"
+
+    def transform_function(self, func: object, module: object, ctx: PassContext) -> None:
+        pass
+
+
+def test_function_pass_within_another_anchor() -> None:
+    within = [nest(Visit(), "builtin.module"), nest(Visit(), Anchor("func.func", True))]
+    assert pipeline_tree(Sequential(within)).split("\n")[1:-1] == [
+        "  builtin.module(",
+        "    func.func(",
+        "      toy-visit",
+        "    )",
+        "  ),",
+        "  **func.func(",
+        "    toy-visit",
+        "  )",
+    ]
+
+
 def test_anchor_of_a_function_pass() -> None:
-    class Visit(FunctionPass):
-        name = "toy-visit"
-
-        def transform_function(self, func: object, module: object, ctx: PassContext) -> None:
-            pass
-
     lines = pipeline_tree(Fixpoint([Visit(), Nothing()])).split("\n")
     assert lines[1:6] == [
         "  fixpoint{max-iterations=10}(",
