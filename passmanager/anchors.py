@@ -291,7 +291,10 @@ class Anchored(Pass):
             found = [op for op in inner if anchor.names(op)]
             if anchor.op != ANY:
                 _check_anchor(anchor.op, found)
-        return [op for op in found if any(r.blocks for r in op.regions) and not is_skipped(op)]
+        found = [op for op in found if any(r.blocks for r in op.regions) and not is_skipped(op)]
+        if self.anchors[-1].op == ANY and is_own(self.pass_):
+            return [*filter(self.pass_.can_run_on, found)]
+        return found
 
 
 def _check_anchor(anchor: str, ops: Sequence[Operation]) -> None:

@@ -101,7 +101,7 @@ class AbstractPass(xdsl_passes.ModulePass):
 
     def can_run_on(self, op: Operation) -> bool:
         """Return whether the pass can run on `op`, a module or an op of an anchor. If not, the run
-        fails there. Source: MLIR's `Pass::canScheduleOn`."""
+        fails there, but `any(...)` leaves such ops out. Source: MLIR's `Pass::canScheduleOn`."""
         return True
 
     def visited(self, module: ModuleOp) -> Iterable[Operation]:

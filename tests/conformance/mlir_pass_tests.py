@@ -138,7 +138,7 @@ def _changed_lines(path: Path) -> Iterator[str]:
 def _checks(prefix: str, text: str) -> Iterator[str]:
     """Yield CHECK lines: the first text anywhere, those after `+` on the next line, after `-` none
     before the next."""
-    for line in text.strip("\n").split("\n"):
+    for line in filter(None, text.split("\n")):
         kind = {"+": "-NEXT", "-": "-NOT", "&": "-DAG"}.get(line[:1], "")
         yield f"{prefix}{kind}{{LITERAL}}: {line[bool(kind) :].strip()}"
 

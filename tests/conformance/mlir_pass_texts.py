@@ -12,8 +12,8 @@ ROWS = "rows in the order of the pipeline, also for verification; a function pas
 TIMING = """
 Execution time report
 Total Execution Time:
-----Name----
-+Parser
+Name
+Parser
 +Verifier
 +sequential
 +'func.func' Pipeline
@@ -29,8 +29,7 @@ Total Execution Time:
 """
 TIMING_LIST = "Execution time report\nTotal Execution Time:\nName\n&canonicalize\n&cse\nTotal"
 NESTED = """
-sequential
-+test-pm-nested-pipeline
+test-pm-nested-pipeline
 +'builtin.module' Pipeline
 +test-module-pass
 +test-function-pass
@@ -115,6 +114,9 @@ Before canonicalize: func.func(canonicalize)
         "MOD2-ONLY": (ORDER, ""),
         "CHECK": (ORDER, ""),
     },
+    "invalid-interface-pass.mlir": {
+        "CHECK": (OWN_WORDS, "pass 'test-interface-pass' cannot run on this 'builtin.module'")
+    },
     "invalid-pass.mlir": {"CHECK": (OWN_WORDS, "'test-module-pass' has no option 'test-option'")},
     "ir-printing.mlir": {
         "BEFORE_ALL": (ORDER, BEFORE_ALL + "-IR Dump After"),
@@ -137,7 +139,7 @@ Before canonicalize: func.func(canonicalize)
 "name": "Output"
 """,
         ),
-        "NESTED_PIPELINE": (ROWS, f"+Verifier\n{NESTED.replace('sequential', '+sequential', 1)}"),
+        "NESTED_PIPELINE": (ROWS, NESTED),
     },
     "pipeline-options-parsing.mlir": {
         "CHECK_ERROR_1": (OWN_WORDS, "expected the name of an option, or '}'"),
@@ -182,13 +184,15 @@ Before canonicalize: func.func(canonicalize)
         ),
         "TEXTUAL_CHECK": (ROWS, NESTED.replace("pm-nested", "textual-pm-nested")),
         "GENERIC_MERGE_CHECK": (
-            "an outermost any(...) of a function pass is where it runs by itself",
+            ROWS,
             """
 'builtin.module' Pipeline
 +test-module-pass
++'any' Pipeline
 +test-interface-pass
 +test-interface-pass
 +test-function-pass
++'any' Pipeline
 +canonicalize
 +'func.func' Pipeline
 +cse
@@ -211,7 +215,7 @@ Before canonicalize: func.func(canonicalize)
             OWN_WORDS,
             "'test-module-pass' needs the whole module, and cannot run on one 'func.func' alone",
         ),
-        "CHECK_ERROR_6": (OWN_WORDS, "--pass-pipeline gives the whole pipeline"),
+        "CHECK_ERROR_6": (OWN_WORDS, "gives the whole pipeline, and cannot stand beside --cse"),
         "CHECK_ERROR_7": (OWN_WORDS, "there is no pass 'wrong-op'"),
         "CHECK_ROUNDTRIP": (
             "the outermost any(...) is the module",
@@ -263,7 +267,6 @@ builtin.module(
 after `+` the next line, after `-` no line before the next, after `&` in any order."""
 
 DIFFERENT: Mapping[str, str] = {
-    "invalid-interface-pass.mlir": "a function pass knows what it visits, also in a module",
     "invalid-pass.mlir": "printing whole modules needs no option: passes run on one core then",
     "pass-name-diagnostics.mlir": "the notes of each failure name the pass, without an option",
     "pipeline-invalid.mlir": "the outermost operation is always a module, as in all of xDSL",

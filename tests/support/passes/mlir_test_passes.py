@@ -60,14 +60,18 @@ class TestFunctionPass(FunctionPass):
         ctx.count("counter")
 
 
-class TestInterfacePass(FunctionPass):
-    """Make a remark about each function."""
+class TestInterfacePass(ModulePass):
+    """Make a remark about each function, and refuse other ops."""
 
     name = "test-interface-pass"
+    nestable = True
 
-    def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
+    def can_run_on(self, op: Operation) -> bool:
+        return isinstance(op, FuncOp)
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         message = "Executing interface pass on operation"
-        ctx.diagnostics.emit(Severity.REMARK, func, message)
+        ctx.diagnostics.emit(Severity.REMARK, subject(module), message)
 
 
 class TestPrintLiveness(ModulePass):
@@ -284,7 +288,9 @@ class TestNestedPipeline(Sequential):
 
     def __init__(self) -> None:
         text = "builtin.module(builtin.module(test-module-pass,func.func(test-function-pass)),"
-        super().__init__(parse_pipeline(f"{text}func.func(test-function-pass))").passes)
+        super().__init__(
+            parse_pipeline(f"{text}func.func(test-function-pass))").passes, name=self.name
+        )
 
 
 class TestTextualPipeline(Sequential):
@@ -293,7 +299,7 @@ class TestTextualPipeline(Sequential):
     name = "test-textual-pm-nested-pipeline"
 
     def __init__(self) -> None:
-        super().__init__(TestNestedPipeline().passes)
+        super().__init__(TestNestedPipeline().passes, name=self.name)
 
 
 @dataclass(frozen=True)

@@ -333,6 +333,16 @@ def test_pass_refuses_an_op_of_an_anchor() -> None:
         nested(NotG(), "func.func", "builtin.module")(parse())
 
 
+def test_any_leaves_out_what_the_pass_refuses() -> None:
+    class OnlyF(Look):
+        name = "toy-only-f"
+
+        def can_run_on(self, op: Operation) -> bool:
+            return symbol_of(op) == "f"
+
+    assert seen(nested(OnlyF(), "any")(parse())) == {"f": "f"}
+
+
 def test_pass_on_a_part_may_not_run_passes_on_the_whole() -> None:
     whole = parse()
     ran: list[str] = []
