@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -259,14 +260,20 @@ class Anchored(Pass):
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         frame = Run.current().frames[-1]
-        for op in self._anchored(module):
-            frame.function = op
-            if op.parent is None:  # a visit of the op around it has erased it
-                continue
-            if is_own(self.pass_):
-                check_can_run_on(self.pass_, op)
-            ctx.instrumentor.visit(op, self.info, lambda op: self._visit(op, module, ctx))
-        frame.function = None
+        ops = self._anchored(module)
+        with ExitStack() as contracts:
+            if _visits_units(self.pass_):
+                for around in dict.fromkeys(op.parent_op() for op in ops):
+                    if isinstance(around, ModuleOp):
+                        contracts.enter_context(self.pass_.keeping_symbols(around))
+            for op in ops:
+                frame.function = op
+                if op.parent is None:  # a visit of the op around it has erased it
+                    continue
+                if is_own(self.pass_):
+                    check_can_run_on(self.pass_, op)
+                ctx.instrumentor.visit(op, self.info, lambda op: self._visit(op, module, ctx))
+            frame.function = None
 
     def _visit(self, op: Operation, module: ModuleOp, ctx: PassContext) -> Operation:
         run = Run.current()

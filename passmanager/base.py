@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Generator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from functools import cache, cached_property
 from inspect import Parameter, Signature, get_annotations, isabstract
 from os import PathLike
@@ -276,23 +277,30 @@ class FunctionPass(Pass, Generic[AnchorT]):
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         frame = Run.current().frames[-1]
-        block = module.body.block
-        # Two checks of the contract: one of each function, which names the culprit and takes
-        # constant time; and one of all symbols at the end, which finds added functions, too.
-        symbols = _symbols(block)
         instrumentor = ctx.instrumentor
         visitors = instrumentor.visitors
 
         def visit(op: Operation) -> Operation:
             return self.visit(op, module, ctx, frame)
 
-        for func in [op for op in block.ops if self.visits(op)]:
-            if visitors:
-                instrumentor.visit(func, self.info, visit)
-            else:
-                visit(func)
-        frame.function = None
-        self._check_symbols(symbols, _symbols(block))
+        with self.keeping_symbols(module):
+            for func in self.visited(module):
+                if visitors:
+                    instrumentor.visit(func, self.info, visit)
+                else:
+                    visit(func)
+            frame.function = None
+
+    @contextmanager
+    def keeping_symbols(self, module: ModuleOp) -> Generator[None]:
+        """Raise PassContractError at the end if the symbols directly in `module` are others.
+
+        The check of each function that is visited takes constant time, and names the culprit; this
+        one finds added functions, too.
+        """
+        symbols = _symbols(module.body.block)
+        yield
+        self._check_symbols(symbols, _symbols(module.body.block))
 
     def visited(self, module: ModuleOp) -> Sequence[Operation]:
         return [op for op in module.ops if self.visits(op)]

@@ -300,6 +300,17 @@ def test_function_pass_under_an_anchor_may_not_rename() -> None:
         select(Rename(), "func.func", False, "f")
 
 
+def test_function_pass_under_an_anchor_may_not_add_functions() -> None:
+    class Add(FunctionPass):
+        name = "toy-add-beside"
+
+        def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
+            module.body.block.add_op(FuncOp("more", ((), ()), Region(), "private"))
+
+    with pytest.raises(PassContractError, match="'toy-add-beside' added @more"):
+        select(Add(), "func.func", False, "f")
+
+
 class OnlyNamed(ModulePass):
     """A pass that runs on ops with a symbol name alone."""
 
