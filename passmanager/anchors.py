@@ -64,7 +64,7 @@ class AnchorOptions:
     """A regular expression, which the whole symbol name of an op has to match."""
 
 
-class Anchor(NamedTuple):
+class OpAnchor(NamedTuple):
     """A selection of the ops that nested passes visit: those called `op` directly in the op around
     them, or if `recursive`, at any depth; with `name` those whose symbol name it matches.
 
@@ -76,9 +76,9 @@ class Anchor(NamedTuple):
     name: re.Pattern[str] | None = None
 
     @staticmethod
-    def of(op: str, recursive: bool = False, name: str = "") -> Anchor:
+    def of(op: str, recursive: bool = False, name: str = "") -> OpAnchor:
         try:
-            return Anchor(op, recursive, re.compile(name) if name else None)
+            return OpAnchor(op, recursive, re.compile(name) if name else None)
         except re.error as error:
             raise ValueError(f"'{name}' is not a regular expression: {error}") from None
 
@@ -109,13 +109,13 @@ class Anchor(NamedTuple):
                 yield from block.ops
 
 
-def nest(pass_: ModulePass, anchor: str | Anchor) -> ModulePass:
+def nest(pass_: ModulePass, anchor: str | OpAnchor) -> ModulePass:
     """Return the pass that runs `pass_` on each op called `anchor` alone.
 
     A function pass that visits these ops does so already. Errors: ValueError for a pass that needs
     the module, or visits other ops.
     """
-    anchor = Anchor(anchor) if isinstance(anchor, str) else anchor
+    anchor = OpAnchor(anchor) if isinstance(anchor, str) else anchor
     if anchor.is_plain and all(_visits(leaf, anchor.op) for leaf in _leaves(pass_)):
         return pass_
     match pass_:
@@ -190,9 +190,9 @@ class Anchored(Pass):
 
     name = "anchored"
 
-    def __init__(self, pass_: ModulePass, anchors: Sequence[str | Anchor]) -> None:
+    def __init__(self, pass_: ModulePass, anchors: Sequence[str | OpAnchor]) -> None:
         self.pass_ = pass_
-        self.anchors = tuple(Anchor(a) if isinstance(a, str) else a for a in anchors)
+        self.anchors = tuple(OpAnchor(a) if isinstance(a, str) else a for a in anchors)
 
     @property
     def preserves(self) -> Sequence[str | type | Condition]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -233,7 +233,7 @@ class Anchored(Pass):
         own = info_of(self.pass_)
         text = own.text
         # An outermost `builtin.module` would be the module itself.
-        outermost = (ModuleOp.name,) if self.anchors[0] == Anchor(ModuleOp.name) else ()
+        outermost = (ModuleOp.name,) if self.anchors[0] == OpAnchor(ModuleOp.name) else ()
         for anchor in (*reversed(self.anchors), *outermost):
             text = f"{anchor}({text})"
         return replace(own, text=text, composite=False)

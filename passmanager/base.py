@@ -42,8 +42,9 @@ _METADATA = (
     ),
 )
 
-_MEANT = (*_METADATA[1:], "anchor")
-"""The attributes for which others may be meant: not `name`, as a pass may have `names`."""
+_MEANT = (*_METADATA[1:-1], "anchor")
+"""The attributes for which others may be meant: not `name`, as a pass may have `names`, and not
+the last, as many attributes begin with its letters: `remove_dead`."""
 
 AnchorT = TypeVar("AnchorT", bound=Operation, default=FuncOp)
 

@@ -10,7 +10,7 @@ from functools import partial
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from .anchors import ANY, Anchor, AnchorOptions, nest
+from .anchors import ANY, OpAnchor, AnchorOptions, nest
 from .names import did_you_mean, name_key
 from .option_text import NAME, OptionReader, ParsedOption
 from .options import MLIR_OPTIONS, pass_options
@@ -160,7 +160,7 @@ class _Parser(OptionReader):
             raise self.fail(f"pass '{name}' has no passes in parentheses", start, end)
         options = AnchorOptions(**self.fields(AnchorOptions, f"{name}(...)", start, given))
         try:
-            anchor = Anchor.of(name, recursive, options.name)
+            anchor = OpAnchor.of(name, recursive, options.name)
             # As in MLIR, the outermost one is the module itself, and inner ones are modules in it.
             if name in (ModuleOp.name, ANY) and not self.anchors and anchor.is_plain:
                 return children

@@ -352,7 +352,7 @@ class PasslineOptMain(XDSLHooks):
 
     def dump_pipeline(self) -> None:
         """Print the pipeline, before it runs, if the options ask for it."""
-        if self.args.dump_pass_pipeline:
+        if getattr(self.args, "dump_pass_pipeline", False):  # not in all tools that derive
             from ..passmanager.pipeline_tree import pipeline_tree
 
             print(pipeline_tree(self.sequential), file=sys.stderr)

@@ -23,7 +23,7 @@ from passline.passmanager import (
     PasslineError,
     Sequential,
 )
-from passline.passmanager.anchors import Anchor, Anchored, nest
+from passline.passmanager.anchors import OpAnchor, Anchored, nest
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import symbol_of
 from passline.passmanager.registry import make_ir_context
@@ -267,7 +267,7 @@ class CountAround(FunctionPass):
 
 def select(pass_: xdsl_passes.ModulePass, *args: object) -> dict[str, str]:
     """Return what a pass saw under one anchor, by the symbol of the op."""
-    result = nest(pass_, Anchor.of(*args))  # pyright: ignore[reportArgumentType]
+    result = nest(pass_, OpAnchor.of(*args))  # pyright: ignore[reportArgumentType]
     assert isinstance(result, Anchored)
     return seen(result(parse()))
 

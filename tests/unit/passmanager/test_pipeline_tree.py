@@ -6,7 +6,7 @@ from support.passes.toy import Append, Nothing
 from support.tables import table_test
 
 from passline.passmanager import Fixpoint, FunctionPass, PassContext, Sequential
-from passline.passmanager.anchors import Anchor, nest
+from passline.passmanager.anchors import OpAnchor, nest
 from passline.passmanager.pipeline import parse_pipeline, pipeline_text
 from passline.passmanager.pipeline_tree import pipeline_tree
 
@@ -55,7 +55,7 @@ class Visit(FunctionPass):
 
 
 def test_function_pass_within_another_anchor() -> None:
-    within = [nest(Visit(), "builtin.module"), nest(Visit(), Anchor("func.func", True))]
+    within = [nest(Visit(), "builtin.module"), nest(Visit(), OpAnchor("func.func", True))]
     assert pipeline_tree(Sequential(within)).split("\n")[1:-1] == [
         "  builtin.module(",
         "    func.func(",

@@ -16,7 +16,7 @@ from xdsl.parser import Parser
 from xdsl.passes import ModulePass as XDSLModulePass
 
 from passline.passmanager import Fixpoint, ModulePass, PassContext, PassInstrument, Sequential
-from passline.passmanager.anchors import Anchor, nest
+from passline.passmanager.anchors import OpAnchor, nest
 from passline.passmanager.instruments import IRPrinter, PassTimingInstrument, StatisticsInstrument
 from passline.passmanager.ir.walk import symbol_of
 
@@ -59,7 +59,7 @@ class Refuse(ModulePass):
                 raise ValueError("no")
 
 
-FUNCTIONS, MODULES = Anchor("func.func"), Anchor("builtin.module")
+FUNCTIONS, MODULES = OpAnchor("func.func"), OpAnchor("builtin.module")
 
 
 def run(instrument: PassInstrument, *passes: XDSLModulePass) -> None:
@@ -146,7 +146,7 @@ def test_module_around_the_op(capsys: Capture) -> None:
 
 
 def test_op_in_which_a_pass_failed(capsys: Capture) -> None:
-    pass_ = nest(Refuse(), Anchor("func.func", recursive=True))
+    pass_ = nest(Refuse(), OpAnchor("func.func", recursive=True))
     with pytest.raises(ValueError):
         run(IRPrinter(after_failure=True), pass_)
     assert dumps(capsys) == [("After toy-refuse: **func.func(toy-refuse) Failed", "g")]
