@@ -10,7 +10,7 @@ from functools import partial
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from .anchors import ANY, OpAnchor, AnchorOptions, nest
+from .anchors import ANY, AnchorOptions, OpAnchor, nest
 from .names import did_you_mean, name_key
 from .option_text import NAME, OptionReader, ParsedOption
 from .options import MLIR_OPTIONS, pass_options

@@ -26,7 +26,7 @@ from .printing import ir_text
 _HEADING = replace(PLAIN, skip_regions=True)
 
 
-class Place(NamedTuple):
+class SourcePlace(NamedTuple):
     """A file, or a line or column of it; None stands for all."""
 
     file: str
@@ -34,13 +34,13 @@ class Place(NamedTuple):
     column: int | None = None
 
     @staticmethod
-    def parse(text: str) -> Place:
+    def parse(text: str) -> SourcePlace:
         """Return the place that `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN` is."""
         match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", text)
         if match is None:
             raise ValueError(f"expected FILE, FILE:LINE or FILE:LINE:COLUMN, got '{text}'")
         line, column = (None if part is None else int(part) for part in match.groups()[1:])
-        return Place(match[1], line, column)
+        return SourcePlace(match[1], line, column)
 
     def has(self, op: Operation) -> bool:
         """Return whether an op is there."""
@@ -61,7 +61,7 @@ class ActionLog(PassInstrument):
 
     def __init__(self, path: Path | str, places: Iterable[str] = ()) -> None:
         self.path = Path(path)
-        self.places = tuple(map(Place.parse, places))
+        self.places = tuple(map(SourcePlace.parse, places))
         # Standard output as it is now: a tool may redirect it while passes run.
         self._stream: TextIO | None = sys.stdout if str(path) == "-" else None
         self._lock = threading.Lock()

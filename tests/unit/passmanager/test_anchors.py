@@ -23,7 +23,7 @@ from passline.passmanager import (
     PasslineError,
     Sequential,
 )
-from passline.passmanager.anchors import OpAnchor, Anchored, nest
+from passline.passmanager.anchors import Anchored, OpAnchor, nest
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import symbol_of
 from passline.passmanager.registry import make_ir_context
