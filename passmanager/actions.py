@@ -46,6 +46,8 @@ class Remark(Diagnostic):
     """By default the name of the pass."""
     related: Remark | None = field(default=None, kw_only=True)
     """Another remark that explains this one, as the analysis that allows a change."""
+    number: int = field(default=0, kw_only=True)
+    """The number among the diagnostics of the pass, once it has ended."""
 
     @property
     def text(self) -> str:
@@ -55,11 +57,12 @@ class Remark(Diagnostic):
         parts += [", ".join(f"{key}={_shown(value)}" for key, value in self.arguments.items())]
         return " | ".join(parts)
 
-    def relate(self, other: Remark, number: int) -> None:
-        """Relate this remark to `other`, which gets the id `number` unless it has one."""
-        self.related = other
-        self.arguments["RelatedTo"] = other.arguments.setdefault("RemarkId", number)
-        self.message, other.message = self.text, other.text
+    def settle(self, number: int) -> None:
+        # Workers make remarks of one pass at the same time: they are numbered in order at its end.
+        self.number = number
+        if (other := self.related) is not None:
+            self.arguments["RelatedTo"] = other.arguments.setdefault("RemarkId", other.number)
+            self.message, other.message = self.text, other.text
 
 
 class RemarkFilter:
@@ -408,8 +411,7 @@ class PassActions(Actions):
             return None
         frame = self._frame
         remark = make_remark(frame, kind, where, name, message, arguments, scope, category)
-        if related is not None:
-            remark.relate(related, len(frame.diagnostics))
+        remark.related = related
         frame.diagnostics.add(remark)
         return remark
 

@@ -252,7 +252,7 @@ class Anchored(Pass):
     def visit(
         self, op: Operation, module: ModuleOp, ctx: PassContext, frame: PassFrame
     ) -> Operation:
-        pass_ = ctx.config.apply(self.pass_, self.pass_.name)
+        pass_ = self._pass_on(op, ctx)
         around = op.parent_op()
         if isinstance(around, ModuleOp) and _visits_units(pass_) and pass_.visits(op):
             return pass_.visit(op, around, ctx, frame)
@@ -270,8 +270,6 @@ class Anchored(Pass):
                 frame.function = op
                 if op.parent is None:  # a visit of the op around it has erased it
                     continue
-                if is_own(self.pass_):
-                    check_can_run_on(self.pass_, op)
                 ctx.instrumentor.visit(op, self.info, lambda op: self._visit(op, module, ctx))
             frame.function = None
 
@@ -281,10 +279,16 @@ class Anchored(Pass):
             return self.visit(op, module, ctx, run.frames[-1])
         run.part = op
         try:
-            transform(ctx.config.apply(self.pass_, self.pass_.name), op, ctx)
+            transform(self._pass_on(op, ctx), op, ctx)
         finally:
             run.part = None
         return op
+
+    def _pass_on(self, op: Operation, ctx: PassContext) -> ModulePass:
+        """Return the pass with the options of the context; DiagnosticError if it refuses `op`."""
+        if is_own(self.pass_):
+            check_can_run_on(self.pass_, op)
+        return ctx.config.apply(self.pass_, self.pass_.name)
 
     def visited(self, module: ModuleOp) -> Iterable[Operation]:
         return self._anchored(module)

@@ -48,6 +48,9 @@ class Diagnostic:
         self.notes.append(make(Severity.HELP, None, message))
         return self
 
+    def settle(self, number: int) -> None:
+        """Note the number of this diagnostic among those of a pass, from 1, before it is shown."""
+
     def __str__(self) -> str:
         return render(self)
 
@@ -137,6 +140,8 @@ class DiagnosticContext:
             return
         # Cleared first: a renderer that raises is not called with the same diagnostics again.
         collected, self._collected = tuple(self._collected), []
+        for number, diagnostic in enumerate(collected, 1):
+            diagnostic.settle(number)
         self.rendered += collected
         renderer(collected)
         errors = [d for d in collected if d.severity is Severity.ERROR]

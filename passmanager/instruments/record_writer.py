@@ -383,6 +383,8 @@ def _diagnostic_json(diagnostic: Diagnostic) -> dict[str, Any]:
             "function": diagnostic.function,
             "arguments": diagnostic.arguments,
         }
+        if diagnostic.category != diagnostic.pass_name:
+            found["remark"]["category"] = diagnostic.category
     if diagnostic.notes:
         found["notes"] = [*map(_diagnostic_json, diagnostic.notes)]
     return found
