@@ -9,6 +9,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from typing import get_args
 
 from xdsl.passes import ModulePass
 
@@ -163,6 +164,8 @@ def help_pass(name: str, passes: Passes) -> Iterator[str]:
         yield from _conditions(cls, "ensures")
         if (rounding := Rounding.of(cls.rounds)) is not None:
             yield f"  rounds: {rounding.text}"
+        for counter, text in sorted(cls.statistics.items()):
+            yield f"  counts {counter}: {text}"
         if cls.changes_interface:
             yield "  changes the interface: public functions, or their parameters"
     yield f"  runs on: {anchor_of(cls)}"
@@ -191,6 +194,9 @@ def _help_options(name: str, cls: type[ModulePass]) -> Iterator[str]:
         yield f"    {_option(option)}"
         if doc := option.help or docs.get(option.field, ""):
             yield from filled(" ".join(doc.split()), min(88, terminal_width()), " " * 8)
+        for type_ in (option.type, *get_args(option.type)):
+            if isinstance(type_, type) and dataclasses.is_dataclass(type_):
+                yield from (f"        {_option(inner)}" for inner in pass_options(type_))
 
 
 def field_docs(cls: type) -> dict[str, str]:

@@ -578,6 +578,35 @@ def test_each_chunk_has_its_own_expectations() -> None:
 # Questions
 
 
+HELPED = """
+from dataclasses import dataclass
+from typing import ClassVar
+from passline.passmanager import ModulePass
+
+@dataclass(frozen=True)
+class Tile:
+    size: int = 4
+
+@dataclass(frozen=True)
+class Helped(ModulePass):
+    name = "toy-helped"
+    statistics: ClassVar[dict[str, str]] = {"tiles": "Tiles that were made"}
+    tiles: tuple[Tile, ...] = ()
+
+    def transform_module(self, module, ctx):
+        pass
+"""
+
+
+def test_help_pass_has_counters_and_options_of_options(tmp_path: Path) -> None:
+    (tmp_path / "helped.py").write_text(HELPED)
+    lines = run(f"--load={tmp_path / 'helped.py'}", "--help-pass=toy-helped").stdout.splitlines()
+    assert "  counts tiles: Tiles that were made" in lines
+    assert (
+        lines[lines.index("    tiles: tuple[helped.Tile, ...] = ()") + 1] == "        size: int = 4"
+    )
+
+
 def test_help_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     lines = run("--help-pass=FoldConstant").stdout.splitlines()
