@@ -278,27 +278,30 @@ class FunctionPass(Pass, Generic[AnchorT]):
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         frame = Run.current().frames[-1]
-        instrumentor = ctx.instrumentor
-        visitors = instrumentor.visitors
+        block = module.body.block
+        # Two checks of the contract: one of each function, which names the culprit and takes
+        # constant time; and one of all symbols at the end, which finds added functions, too.
+        symbols = _symbols(block)
+        if ctx.instrumentor.visitors:
+            self._visit_and_tell(module, ctx, frame)
+        else:
+            for func in [op for op in block.ops if self.visits(op)]:
+                self.visit(func, module, ctx, frame)
+        frame.function = None
+        self._check_symbols(symbols, _symbols(block))
+
+    def _visit_and_tell(self, module: ModuleOp, ctx: PassContext, frame: PassFrame) -> None:
+        """Visit the functions, and tell the instruments of each."""
 
         def visit(op: Operation) -> Operation:
             return self.visit(op, module, ctx, frame)
 
-        with self.keeping_symbols(module):
-            for func in self.visited(module):
-                if visitors:
-                    instrumentor.visit(func, self.info, visit)
-                else:
-                    visit(func)
-            frame.function = None
+        for func in self.visited(module):
+            ctx.instrumentor.visit(func, self.info, visit)
 
     @contextmanager
     def keeping_symbols(self, module: ModuleOp) -> Generator[None]:
-        """Raise PassContractError at the end if the symbols directly in `module` are others.
-
-        The check of each function that is visited takes constant time, and names the culprit; this
-        one finds added functions, too.
-        """
+        """Raise PassContractError at the end if the symbols directly in `module` are others."""
         symbols = _symbols(module.body.block)
         yield
         self._check_symbols(symbols, _symbols(module.body.block))
