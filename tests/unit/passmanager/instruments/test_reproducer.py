@@ -640,6 +640,19 @@ def test_process_that_ends_leaves_a_file(
     assert "builtin.module @inner" in text
 
 
+def test_two_reproducers_of_a_process_that_ends(tmp_path: Path) -> None:
+    (tmp_path / "ending.py").write_text(ENDING)
+    tool = str(Path(sys.executable).parent / "passline-opt")
+    files = [tmp_path / "crash.mlir", tmp_path / "local.mlir"]
+    args = [f"--crash-reproducer={files[0]}", f"--local-reproducer={files[1]}"]
+    load = f"--load={tmp_path / 'ending.py'}"
+    subprocess.run([tool, load, "-p", "cse,toy-abort", *args], input=INNER, text=True, check=False)
+    assert [pipeline_of(file.read_text()) for file in files] == [
+        "builtin.module(cse,toy-abort)",
+        "builtin.module(toy-abort)",
+    ]
+
+
 def inner_pipeline(pipeline: Sequential) -> ModulePass:
     """Return a pass that runs a pipeline on the first op of the module, which is a module."""
 
