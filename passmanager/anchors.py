@@ -261,6 +261,9 @@ class Anchored(Pass):
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         frame = Run.current().frames[-1]
         ops = self._anchored(module)
+        if not ops and any(anchor.name is not None for anchor in self.anchors):
+            message = f"pass '{self.info.text}' visits nothing: no name matches"
+            frame.diagnostics.warning(None, message)
         with ExitStack() as contracts:
             if _visits_units(self.pass_):
                 for around in dict.fromkeys(op.parent_op() for op in ops):

@@ -13,6 +13,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region
 
 from passline.passmanager import (
+    Diagnostic,
     DiagnosticError,
     FunctionPass,
     ModulePass,
@@ -287,6 +288,14 @@ def test_named_functions_only() -> None:
     assert select(Look(), "func.func", False, "[fg]|declared") == {"f": "f"}
     assert select(CountAround(), "func.func", False, "h") == {"h": "6"}
     assert select(Look(), "func.func", True, "[fg]").keys() == {"f", "g"}
+
+
+def test_name_that_no_function_has_is_warned_about() -> None:
+    found: list[Diagnostic] = []
+    with PassContext(renderer=found.extend):
+        assert select(Look(), "func.func", False, "main") == {}
+    message = "pass 'func.func{name=\"main\"}(toy-look)' visits nothing: no name matches"
+    assert [d.message for d in found] == [message]
 
 
 def test_function_pass_under_an_anchor_may_not_rename() -> None:
