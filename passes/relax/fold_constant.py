@@ -20,7 +20,7 @@ from ...dialects.relax.graph import TupleGetItemOp, TupleOp
 from ...dialects.relax.interfaces import NonComputational
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.types import is_ranked, is_tensor, static_shape
-from ...passmanager.actions import SILENT, Actions
+from ...passmanager.actions import SILENT, Actions, RemarkKind
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.fast.creation import make_op
@@ -174,10 +174,9 @@ class ConstantFolder:
         if not isinstance(values, NotEvaluated):
             if self.actions.allowed(op):
                 self.replace(op, lost, values)
-        elif values.failed:
-            self.actions.failed(op, values.name, values.reason, **values.arguments)
         elif values.name:
-            self.actions.missed(op, values.name, values.reason, **values.arguments)
+            kind = RemarkKind.FAILED if values.failed else RemarkKind.MISSED
+            self.actions.remark(kind, op, values.name, values.reason, values.arguments)
 
     def replace(self, op: Operation, lost: Sequence[SSAValue], values: Sequence[Attribute]) -> None:
         """Replace `op` by constants with its location and the names of its results; the operands
