@@ -59,7 +59,7 @@ def load(
     allow_unregistered: bool = False,
     verify_ir: bool = True,
     shapes: Mapping[str, Sequence[int | None]] | None = None,
-    dims: Mapping[str, int] | None = None,
+    dims: Mapping[str, int | str] | None = None,
 ) -> ModuleOp:
     """Return the module in a file of IR (`x.mlir`), an ONNX model (`model.onnx`) or a text of IR.
 

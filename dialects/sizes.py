@@ -260,9 +260,14 @@ class Size:
             result += reduce(Size.__mul__, factors)
         return result
 
-    def bind(self, sizes: Mapping[str, int]) -> Size:
+    def bind(self, sizes: Mapping[str, int | Size]) -> Size:
         """Replace the names in `sizes` by their sizes."""
-        return self.substitute(lambda s: Size.of(sizes[s.name]) if s.name in sizes else None)
+
+        def value_of(symbol: Symbol) -> Size | None:
+            found = sizes.get(symbol.name)
+            return Size.of(found) if isinstance(found, int) else found
+
+        return self.substitute(value_of)
 
     # Text
 

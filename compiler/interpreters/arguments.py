@@ -205,15 +205,18 @@ def check_arguments(func: Function, arguments: Sequence[Value]) -> tuple[object,
 def _check_names(func: Function, arguments: Sequence[object]) -> None:
     """Raise ShapeBindingError if dimensions of one name, or of an expression, have other sizes than
     the names say: passes rely on these."""
-    rows = zip(argument_names(func), _dimensions(func), arguments, strict=True)
-    named = {
-        name: (dimensions, getattr(argument, "shape", ()))
-        for name, dimensions, argument in rows
-        if dimensions is not None and any(isinstance(d, str) for d in dimensions)
-    }
-    if named:
-        declared = {name: dimensions for name, (dimensions, _) in named.items()}
-        bind_shapes(declared, Bindings({name: shape for name, (_, shape) in named.items()}, {}))
+    attributes = func.arg_attrs or [DictionaryAttr({})] * len(func.args)
+    rows = zip(argument_names(func), _dimensions(func), arguments, attributes, strict=False)
+    declared: dict[str, tuple[Dimension, ...]] = {}
+    shapes: dict[str, Sequence[int]] = {}
+    known: dict[str, Sequence[str | None]] = {}
+    for name, dimensions, argument, given in rows:
+        said = dimension_names_in(given, len(dimensions or ()))
+        if dimensions is not None and any(each is not None for each in said):
+            declared[name], known[name] = dimensions, said
+            shapes[name] = getattr(argument, "shape", ())
+    if declared:
+        bind_shapes(declared, Bindings(shapes, {}), known)
 
 
 def has_related_sizes(func: Function) -> bool:

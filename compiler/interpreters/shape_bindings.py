@@ -28,11 +28,11 @@ class Bindings:
     """Sizes that a user chooses.
 
     `shapes` are shapes of parameters by name, with None for a dimension that stays unknown; `dims`
-    are sizes of named dimensions.
+    are sizes of named dimensions, or expressions of names for them, such as `2 * k` for `m`.
     """
 
     shapes: Mapping[str, Sequence[int | None]]
-    dims: Mapping[str, int]
+    dims: Mapping[str, int | str]
 
     def __bool__(self) -> bool:
         return bool(self.shapes or self.dims)
@@ -43,18 +43,24 @@ class BoundShapes:
     """The dimensions of parameters by name, None for an unknown rank, and the sizes of names."""
 
     dimensions: Mapping[str, tuple[Dimension, ...] | None]
-    sizes: Mapping[str, int]
+    sizes: Mapping[str, int | Size]
 
 
-def bind_shapes(declared: Mapping[str, Dimensions | None], bindings: Bindings) -> BoundShapes:
+def bind_shapes(
+    declared: Mapping[str, Dimensions | None],
+    bindings: Bindings,
+    known: Mapping[str, Sequence[str | None]] | None = None,
+) -> BoundShapes:
     """Return the dimensions of parameters after a choice of sizes.
 
     `declared` has the dimensions of all parameters, None for an unknown rank. Names are expressions
     (`dialects/sizes.py`): a size that is chosen for `h`, or follows from one that is chosen for
-    `2 * h`, holds for all dimensions that contain `h`.
+    `2 * h`, holds for all dimensions that contain `h`. `known` has the names of dimensions of known
+    size by parameter, None for other dimensions: the size has to agree with the name.
 
     Errors: ShapeBindingError for a name that does not exist, another rank, another size than a
-    known one, two sizes for one name, and a negative size.
+    known one, two sizes for one name, a negative size, and an expression with a new name whose size
+    does not follow from that of a parameter.
     """
     shapes, dims = bindings.shapes, bindings.dims
     for name in shapes:
@@ -62,26 +68,39 @@ def bind_shapes(declared: Mapping[str, Dimensions | None], bindings: Bindings) -
             raise ShapeBindingError(
                 f"there is no parameter '{name}'{did_you_mean(name, declared) or _list(declared)}"
             )
+    facts = [
+        (f"dimension {i} of parameter '{name}'", text, dimension)
+        for name, named in (known or {}).items()
+        for i, (text, dimension) in enumerate(zip(named, declared[name] or (), strict=False))
+        if text is not None and isinstance(dimension, int)
+    ]
     texts = [d for dimensions in declared.values() for d in dimensions or () if isinstance(d, str)]
+    texts += [text for _, text, _ in facts]
     names = [
         symbol.name for text in dict.fromkeys(texts) for symbol in size_of_text(text).symbols()
     ]
-    solver = _Solver()
     for text, value in dims.items():
-        size = size_of_text(text)
-        if not {symbol.name for symbol in size.symbols()} <= {*names}:
+        if not {symbol.name for symbol in size_of_text(text).symbols()} <= {*names}:
             raise ShapeBindingError(
                 f"no parameter has a dimension '{text}'{did_you_mean(text, names) or _list(names)}"
             )
-        if value < 0:
+        if isinstance(value, int) and value < 0:
             raise ShapeBindingError(f"dimension '{text}' has size {value}")
-        solver.add(_Choice(f"the size given for '{text}'", text, size, value))
+    renamed = _renamed_names(dims)
+    solver = _Solver(renamed)
+    for place, text, value in facts:
+        solver.add(place, text, value)
+    for text, value in dims.items():
+        if isinstance(value, int):
+            solver.add(f"the size given for '{text}'", text, value)
     chosen: dict[str, tuple[Dimension, ...] | None] = {}
     for name, dimensions in declared.items():
         chosen[name] = None if dimensions is None else (*dimensions,)
         if (shape := shapes.get(name)) is not None:
             chosen[name] = tuple(_chosen(name, dimensions, shape, solver))
     solver.solve()
+    sizes = solver.sizes()
+    _check_new_names(renamed, names, [bound_dimension(text, sizes) for text in texts])
     sized = {
         name: None
         if dimensions is None
@@ -91,10 +110,42 @@ def bind_shapes(declared: Mapping[str, Dimensions | None], bindings: Bindings) -
         )
         for name, dimensions in chosen.items()
     }
-    return BoundShapes(sized, solver.known)
+    return BoundShapes(sized, sizes)
 
 
-def bound_dimension(dimension: Dimension, sizes: Mapping[str, int]) -> Dimension:
+def _renamed_names(dims: Mapping[str, int | str]) -> dict[str, Size]:
+    """Return the expressions in `dims`, by the name that each takes the place of.
+
+    Errors: ShapeBindingError for an expression that takes the place of another one.
+    """
+    renamed: dict[str, Size] = {}
+    for text, value in dims.items():
+        if isinstance(value, str):
+            if (symbol := size_of_text(text).lone_symbol) is None:
+                raise ShapeBindingError(
+                    f"'{text}={value}': a name can get an expression, an expression only a size"
+                )
+            renamed[symbol.name] = size_of_text(value)
+    return renamed
+
+
+def _check_new_names(
+    renamed: Mapping[str, Size], names: Iterable[str], bound: Iterable[Dimension]
+) -> None:
+    """Raise ShapeBindingError if the size of a name that only `renamed` brings in does not follow
+    from the size of a single dimension in `bound`."""
+    roots = [size_of_text(d).linear_root() for d in bound if isinstance(d, str)]
+    found = {root[0].name for root in roots if root is not None}
+    for old, size in renamed.items():
+        for symbol in size.symbols():
+            if symbol.name not in names and symbol.name not in found:
+                raise ShapeBindingError(
+                    f"'{old}={size}': the size of '{symbol.name}' follows from no dimension of a "
+                    "parameter"
+                )
+
+
+def bound_dimension(dimension: Dimension, sizes: Mapping[str, int | Size]) -> Dimension:
     """Return a dimension after the choice of sizes for names: `2 * h` is 16 if `h` is 8."""
     if not isinstance(dimension, str):
         return dimension
@@ -119,16 +170,19 @@ class _Choice:
 
 
 class _Solver:
-    """Finds the sizes of names that follow from the sizes of expressions."""
+    """Finds the sizes of names that follow from the sizes of expressions; those of `renamed` have
+    expressions in their places."""
 
-    def __init__(self) -> None:
+    def __init__(self, renamed: Mapping[str, Size]) -> None:
+        self.renamed = renamed
         self.known: dict[str, int] = {}
         self.places: dict[str, str] = {}
         """Where the size of each name comes from."""
         self.open: list[_Choice] = []
 
-    def add(self, choice: _Choice) -> None:
-        """Add a choice; it holds at once if it determines a name."""
+    def add(self, place: str, text: str, value: int) -> None:
+        """Add a size that is chosen for an expression; it holds at once if it determines a name."""
+        choice = _Choice(place, text, size_of_text(text).bind(self.renamed), value)
         if not self.settle(choice):
             self.open.append(choice)
 
@@ -138,6 +192,11 @@ class _Solver:
         while before != len(self.open):
             before = len(self.open)
             self.open = [choice for choice in self.open if not self.settle(choice)]
+
+    def sizes(self) -> dict[str, int | Size]:
+        """Return the known sizes of names, and the expressions of those that are renamed."""
+        renamed = {name: self.bind(size, f"'{name}'") for name, size in self.renamed.items()}
+        return {**self.known, **renamed}
 
     def settle(self, choice: _Choice) -> bool:
         """Check a choice whose names are known, or determine the only unknown one; return whether
@@ -172,7 +231,7 @@ class _Solver:
         """Return a dimension with all that is known of it; `given` is its size in a shape."""
         if not isinstance(dimension, str):
             return dimension
-        bound = bound_dimension(dimension, self.known)
+        bound = bound_dimension(dimension, self.sizes())
         if isinstance(bound, int) and bound < 0:
             size = size_of_text(dimension)
             raise ShapeBindingError(
@@ -204,7 +263,7 @@ def _chosen(
         if size is not None and size < 0:
             raise ShapeBindingError(f"{place} has size {size}")
         if isinstance(dimension, str) and size is not None:
-            solver.add(_Choice(place, dimension, size_of_text(dimension), size))
+            solver.add(place, dimension, size)
         elif isinstance(dimension, int) and size not in (None, dimension):
             raise ShapeBindingError(f"{place} is {dimension}, not {size}")
         yield dimension if isinstance(dimension, str) or size is None else size
@@ -236,12 +295,18 @@ def read_bindings(shapes: Iterable[str], dims: Iterable[str]) -> Bindings:
             raise ShapeBindingError(f"'{text}': expected sizes, such as x=1x3x?x192, got '{sizes}'")
         parts = sizes.split("x") if sizes else []
         found_shapes[name] = tuple(None if part == "?" else int(part) for part in parts)
-    found_dims: dict[str, int] = {}
+    found_dims: dict[str, int | str] = {}
     for text in dims:
         name, size = _split(text, "batch=4", found_dims)
-        if not re.fullmatch(r"\d{1,18}", size):
-            raise ShapeBindingError(f"'{text}': expected a size, such as batch=4, got '{size}'")
-        found_dims[name] = int(size)
+        if re.fullmatch(r"\d{1,18}", size):
+            found_dims[name] = int(size)
+        elif all(symbol.name.isidentifier() for symbol in size_of_text(size).symbols()):
+            found_dims[name] = size
+        else:
+            raise ShapeBindingError(
+                f"'{text}': expected a size, such as batch=4, or an expression of names, such as "
+                f"batch=2 * n, got '{size}'"
+            )
     return Bindings(found_shapes, found_dims)
 
 

@@ -21,6 +21,7 @@ from ...compiler.interpreters.shape_bindings import (
 from ...compiler.interpreters.signature import argument_names
 from ...dialects.relax.types import Tensor, is_tensor, shape_of, with_shape
 from ...dialects.signature import dimension_names_in, rename_dimensions, with_dimension_names
+from ...dialects.sizes import Size
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.walk import walk
@@ -42,9 +43,13 @@ def bind_function(func: FuncOp, bindings: Bindings) -> None:
         if is_tensor(arg.type)
     }
     declared = {name: dimensions for name, (_, dimensions) in parameters.items()}
+    said = {
+        name: dimension_names_in(attributes[arg.index], len(dimensions or ()))
+        for name, (arg, dimensions) in parameters.items()
+    }
     # All at once, so that a name that two parameters share gets one size, or a contradiction is
     # found.
-    bound = bind_shapes(declared, bindings)
+    bound = bind_shapes(declared, bindings, said)
     retyped: dict[SSAValue, Attribute] = {}
     for name, (arg, _) in parameters.items():
         if (dimensions := bound.dimensions[name]) is None:
@@ -52,9 +57,10 @@ def bind_function(func: FuncOp, bindings: Bindings) -> None:
         old, new = arg.type, _type(arg.type, dimensions)
         if new != old:
             retyped[Rewriter.replace_value_with_new_type(arg, new)] = old
-        attributes[arg.index] = with_dimension_names(
-            attributes[arg.index], [*map(_name, dimensions)]
-        )
+        # A size of `m * n` is a fact about both, which the next choice has to agree with.
+        names = said[name] or (None,) * len(dimensions)
+        left = [_name(bound_dimension(each, bound.sizes)) for each in names]
+        attributes[arg.index] = with_dimension_names(attributes[arg.index], left)
     func.arg_attrs = _unless_empty(attributes)
     if func.res_attrs is not None:
         pairs = zip(func.res_attrs, func.function_type.outputs)
@@ -114,7 +120,7 @@ def _type(type: Attribute, dimensions: tuple[Dimension, ...]) -> Tensor:
 
 
 def _without(
-    attributes: DictionaryAttr, type: Attribute, sizes: Mapping[str, int]
+    attributes: DictionaryAttr, type: Attribute, sizes: Mapping[str, int | Size]
 ) -> DictionaryAttr:
     """Return the attributes of a result with the names that are left after the choice of sizes."""
     names = dimension_names_in(attributes, len(shape_of(type) or ()) if is_tensor(type) else 0)
@@ -156,7 +162,7 @@ class BindShapes(ModulePass):
     shapes: tuple[str, ...] = ()
     """Shapes of parameters: `x=1x3x?x192`, where `?` stays unknown."""
     dims: tuple[str, ...] = ()
-    """Sizes of named dimensions: `batch=4`."""
+    """Sizes of named dimensions, or expressions for them: `batch=4`, `m=2 * k`."""
     function: str = "main"
     """The function, which no function of the module calls."""
 

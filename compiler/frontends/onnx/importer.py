@@ -35,6 +35,7 @@ from ....dialects.relax.graph import TupleOp
 from ....dialects.relax.interfaces import InfersType
 from ....dialects.relax.types import Tensor, is_ranked, is_tensor, refine, static_shape, tensor_type
 from ....dialects.signature import DIMENSIONS, with_dimension_names, with_name
+from ....dialects.sizes import Size
 from ....passmanager.errors import PasslineError
 from ...analysis.symbolic_shapes import SymbolicShapes, name_results
 from ...interpreters.shape_bindings import (
@@ -200,7 +201,7 @@ class Importer(Builder):
         block: Block,
         inputs: Iterable[ValueInfoProto],
         outputs: Iterable[ValueInfoProto],
-        sizes: Mapping[str, int],
+        sizes: Mapping[str, int | Size],
     ) -> ModuleOp:
         """Return the module with the function whose body is `block`."""
         end = block.last_op
@@ -545,7 +546,9 @@ def elements_of_sequences(
     return elements
 
 
-def _attributes(info: ValueInfoProto, type: Attribute, sizes: Mapping[str, int]) -> DictionaryAttr:
+def _attributes(
+    info: ValueInfoProto, type: Attribute, sizes: Mapping[str, int | Size]
+) -> DictionaryAttr:
     """Return the attributes of a parameter or result: its name, and those of its unknown
     dimensions."""
     attributes = with_name(DictionaryAttr({}), info.name)

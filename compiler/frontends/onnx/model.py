@@ -26,7 +26,7 @@ def import_model(
     directory: str | PathLike[str] | None = None,
     warn: Callable[[str], None] = _log.warning,
     shapes: Mapping[str, Sequence[int | None] | Sequence[Sequence[int]]] | None = None,
-    dims: Mapping[str, int] | None = None,
+    dims: Mapping[str, int | str] | None = None,
 ) -> ModuleOp:
     """Import a model, given as a proto, as bytes or by the path of its file; its graph becomes
     `func.func @main`, in relax.

@@ -22,6 +22,7 @@ from onnx.defs import OpSchema
 from xdsl.ir import Attribute
 
 from ....dialects.relax.types import Tensor, is_tensor, refine
+from ....dialects.sizes import Size
 from ....passmanager.names import did_you_mean
 from ...interpreters.shape_bindings import bound_dimension
 from .contrib.signatures import DOMAIN, REFUSED, contrib_names, contrib_schema, early_schema
@@ -249,7 +250,9 @@ class GraphTypes(Mapping[str, Tensor]):
     there the size of an example (onnxmltools the label of a LightGBM classifier as `int64[1]`).
     """
 
-    def __init__(self, graph: GraphProto, sizes: Mapping[str, int], *, outputs: bool) -> None:
+    def __init__(
+        self, graph: GraphProto, sizes: Mapping[str, int | Size], *, outputs: bool
+    ) -> None:
         self._sizes = sizes
         infos = (*graph.value_info, *graph.output) if outputs else graph.value_info
         self._infos = {info.name: info for info in infos}
@@ -271,7 +274,7 @@ def check_output(
     name: str,
     proto: TypeProto,
     type: Attribute,
-    sizes: Mapping[str, int],
+    sizes: Mapping[str, int | Size],
     warn: Callable[[str], None],
 ) -> None:
     """Compare the type of an output as it is computed with the one that it is declared with, where
@@ -295,7 +298,7 @@ def check_initializer(name: str, proto: TypeProto, type: Attribute) -> None:
         raise ModelError(f"input '{name}' is declared as {declared}, but its initializer is {type}")
 
 
-def _declared(proto: TypeProto, sizes: Mapping[str, int]) -> Tensor | None:
+def _declared(proto: TypeProto, sizes: Mapping[str, int | Size]) -> Tensor | None:
     """Return a declared type; None if it is missing or not of a tensor that relax has."""
     dimensions = dimensions_of(proto)
     if dimensions is not None:

@@ -21,6 +21,7 @@ from xdsl.ir import Attribute
 
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import Element, Tensor, is_element, make_tensor_type, shape_of
+from ....dialects.sizes import Size
 from ....passmanager.releases.floats import (
     NARROW_FLOATS,
     Float4E2M1FNType,
@@ -30,7 +31,7 @@ from ....passmanager.releases.floats import (
     Float8E5M2Type,
     Float8E8M0FNUType,
 )
-from ...interpreters.shape_bindings import Dimension
+from ...interpreters.shape_bindings import Dimension, bound_dimension
 from .errors import Unsupported
 
 _UNSIGNED = Signedness.UNSIGNED
@@ -87,14 +88,14 @@ def tensor_of(element: Element, shape: Shape) -> TensorType[Attribute]:
     return cast(TensorType[Attribute], make_tensor_type(element, shape))
 
 
-def type_of(proto: TypeProto, sizes: Mapping[str, int] | None = None) -> Tensor:
+def type_of(proto: TypeProto, sizes: Mapping[str, int | Size] | None = None) -> Tensor:
     """Return the tensor type for a type of ONNX; Unsupported for sequences, optionals and maps.
 
     Symbolic dimensions have the sizes that `sizes` gives to their names, others are unknown.
     """
     dimensions = dimensions_of(proto)
     if dimensions is not None and sizes:
-        dimensions = tuple(sizes.get(d, d) if isinstance(d, str) else d for d in dimensions)
+        dimensions = tuple(bound_dimension(d, sizes) for d in dimensions)
     return type_with(proto, dimensions)
 
 

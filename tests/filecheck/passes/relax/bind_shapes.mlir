@@ -57,3 +57,21 @@ func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["n", "m"]}, %y: tensor<?x?xf32
 func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["4*n + 2", unit]}, %y: tensor<?xf32> {onnx.dims = ["n + 6"]}) {
   return
 }
+
+// -----
+
+// A size of which no name follows stays a fact about its names, for a later choice.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME: %x: tensor<2x3xf32>, %y: tensor<?x?xf32> {onnx.dims = ["k", "m"]}, %z: tensor<6xf32> {onnx.dims = ["k * m"]})
+func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["n", unit]}, %y: tensor<?x?xf32> {onnx.dims = ["k", "m"]}, %z: tensor<6xf32> {onnx.dims = ["k * m"]}) {
+  return
+}
+
+// -----
+
+// The name of a known size gives the sizes of others.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME: %x: tensor<2x3xf32>, %y: tensor<7x?xf32> {onnx.dims = [unit, "m"]}, %z: tensor<14xf32>)
+func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["n", unit]}, %y: tensor<?x?xf32> {onnx.dims = ["k", "m"]}, %z: tensor<14xf32> {onnx.dims = ["k * n"]}) {
+  return
+}

@@ -46,3 +46,9 @@ func.func private @main(tensor<?x3xf32>)
 
 // CHECK: error: function @main does not exist, did you mean 'mein'?
 func.func @mein(%x: tensor<?x3xf32>) { return }
+
+// -----
+
+// The size is known, and is not that of its name.
+// CHECK: error: dimension 0 of parameter 'y' is 'batch * n', which is 6 by the size given for 'batch' and dimension 1 of parameter 'x', not 7
+func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["batch", "n"]}, %y: tensor<7xf32> {onnx.dims = ["batch * n"]}) { return }

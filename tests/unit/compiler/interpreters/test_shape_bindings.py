@@ -145,3 +145,44 @@ def test_a_name_is_given_once():
 def test_dimensions_are_written_as_in_types():
     assert dimensions_text(("n", None, 3)) == "nx?x3"
     assert dimensions_text(()) == "scalar"
+
+
+def test_a_known_size_agrees_with_its_name():
+    declared = {"x": ("m", "n"), "y": (6,)}
+    bound = bind_shapes(declared, Bindings({}, {"m": 3}), {"y": ["m * n"]})
+    assert bound.dimensions == {"x": (3, 2), "y": (6,)}
+    with pytest.raises(ShapeBindingError, match=r"'y' is 'm \* n', which is 12 by .* not 6"):
+        bind_shapes(declared, Bindings({}, {"m": 3, "n": 4}), {"y": ["m * n"]})
+
+
+@table_test(
+    "dims, dimensions",
+    [
+        ({"h": "2 * k"}, {"x": ("2 * k", "4 * k", "k"), "y": ("2 * b * k", "batch size", None)}),
+        ({"h": "b", "b": 3}, {"x": (3, 6, 1), "y": (9, "batch size", None)}),
+        (
+            {"h": "b", "b": "h"},
+            {"x": ("b", "2 * b", "b // 2"), "y": ("b * h", "batch size", None)},
+        ),
+    ],
+)
+def test_a_name_may_get_an_expression(
+    dims: dict[str, int | str], dimensions: dict[str, tuple[Dimension, ...]]
+):
+    assert bind_shapes(EXPRESSIONS, Bindings({}, dims)).dimensions == dimensions
+
+
+def test_an_expression_gets_only_a_size():
+    with pytest.raises(ShapeBindingError, match="a name can get an expression, an expression only"):
+        bind_shapes(EXPRESSIONS, Bindings({}, {"2 * h": "k"}))
+
+
+def test_new_names_follow_from_a_dimension():
+    with pytest.raises(ShapeBindingError, match="'h=i \\* j': the size of 'i' follows from no"):
+        bind_shapes(EXPRESSIONS, Bindings({}, {"h": "i * j"}))
+
+
+def test_expressions_are_read_from_text():
+    assert read_bindings([], ["m=2 * k"]).dims == {"m": "2 * k"}
+    with pytest.raises(ShapeBindingError, match="or an expression of names"):
+        read_bindings([], ["m=1O"])
