@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 
-from ..passmanager.config import register_config_hint, register_config_option
+from ..passmanager.config import register_config_option
 from ..passmanager.names import (
     factory_of,
     lazy_names,
     load_place,
+    register_foreign_names,
     register_namespace,
-    register_successor,
 )
 from ..passmanager.registry import ExtendingUniverse
 from . import generic
@@ -151,25 +151,4 @@ for namespace in ("relax", "relay"):
     register_namespace(namespace)
 for namespace in ("tir", "tirx", "s_tir"):
     register_namespace(namespace, "tir")
-
-for key, hint in {  # keys of TVM
-    "testing.immutable_module": "leave it out: a call of a pass never changes its input",
-    "tir.disable_storage_rewrite": 'write disabled_pass=["tir-storage-rewrite"]',
-    "tir.disable_vectorize": 'write disabled_pass=["tir-vectorize-loop"]',
-    "tirx.disable_storage_rewrite": 'write disabled_pass=["tir-storage-rewrite"]',
-    "tirx.disable_vectorize": 'write disabled_pass=["tir-vectorize-loop"]',
-}.items():
-    register_config_hint(key, hint)
-
-for name, successor in {  # passes of TVM, with the classes of the passes that do what they do
-    "BindSymbolicVars": "BindShapes",
-    "CombineParallelBatchMatmul": "CombineParallelMatmul",
-    "CombineParallelDense": "CombineParallelMatmul",
-    "CommonSubexprElimTIR": "CommonSubexprElim",
-    "DecomposeOpsForInference": "SimplifyInference",
-    "RealizeVDevice": "PlanDevices",
-    "RemoveUnusedOutputs": "RemoveUnusedParameters",
-    "StaticPlanBlockMemory": "PlanMemory",
-    "StorageFlatten": "FlattenBuffer",
-}.items():
-    register_successor(name, successor)
+register_foreign_names(lambda: load_place("tvm_names:read_names", __name__)())

@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 
 from .errors import ConfigError
 from .limits import DEFAULT_MAX_ELEMENTS, MAX_ELEMENTS
-from .names import closest_name, name_key
+from .names import closest_name, find_name, foreign_key, name_key
 from .options import check_range, find_option, from_value, pass_options
 from .registry import installed
 
@@ -108,21 +108,15 @@ def register_config_option(
     _registered[name_key(key)] = option
 
 
-_hints: dict[str, str] = {}
-
-
-def register_config_hint(key: str, hint: str) -> None:
-    """Register what the message about the unknown key `key` says to write instead."""
-    _hints[name_key(key)] = hint
-
-
 def _find_key(key: str) -> _Key | None:
     """Return the registered option or the pass called `key`, or None."""
     registry = installed()  # loads the plugins, which register their options
     if (option := _registered.get(name_key(key))) is not None:
         return option
-    name = registry.names.get(name_key(key))
-    return None if name is None else _Key(key, registry.passes[name]())
+    if (name := find_name(key, registry.names)) is None:
+        return None
+    own = key if name_key(key) == name_key(name) else name
+    return _Key(own, registry.passes[name]())
 
 
 def _all_keys() -> Iterator[_Key]:
@@ -160,10 +154,11 @@ class Config(Mapping[str, ConfigValue]):
             raise ConfigError(_unknown_key(key))
         self._values[found.name] = converted = found.convert(value)
         if found.is_pass:
-            self._pass_fields[name_key(key)] = cast(dict[str, object], converted)
+            self._pass_fields[name_key(found.name)] = cast(dict[str, object], converted)
 
     def __getitem__(self, key: str) -> ConfigValue:
-        if name_key(key) not in map(name_key, self._values):
+        found = _find_key(key)
+        if found is None or name_key(found.name) not in map(name_key, self._values):
             raise KeyError(key)
         return self.value(key)
 
@@ -183,7 +178,7 @@ class Config(Mapping[str, ConfigValue]):
             return self._values.get(found.name, found.default)
         options = pass_options(found.type)
         defaults = {o.field: o.default for o in options if o.default is not dataclasses.MISSING}
-        return defaults | self._pass_fields.get(name_key(key), {})
+        return defaults | self._pass_fields.get(name_key(found.name), {})
 
     def apply(self, pass_: ModulePass, name: str) -> ModulePass:
         """Return the pass with the fields that are at their defaults set from the key `name`.
@@ -295,12 +290,17 @@ def _unknown_key(key: str) -> str:
     """Return the message about an unknown key: what to write instead of a key of TVM, the field of
     a pass that is called so, or the nearest key.
     """
+    start = f"there is no config option and no pass '{key}'"
+    if (found := foreign_key(key)) is not None and (found.here or found.note):
+        meant = f"did you mean '{found.here}'?" if found.here else ""
+        note = f"({found.note})" if meant and found.note else found.note
+        return f"{start}; {meant}{' ' * bool(meant and note)}{note}"
     options = [option.name for option in _registered.values()]
     registered = ", ".join(sorted(options)) or "none"
     closest = _field_called(key) or closest_name(key, [*options, *installed().passes])
-    nearest = f"did you mean '{closest}'?" if closest else f"registered options: {registered}"
-    hint = _hints.get(name_key(key), nearest)
-    return f"there is no config option and no pass '{key}'; {hint}"
+    return f"{start}; " + (
+        f"did you mean '{closest}'?" if closest else f"registered options: {registered}"
+    )
 
 
 def _field_called(key: str) -> str | None:

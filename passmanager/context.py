@@ -19,7 +19,7 @@ from .config import Config, ConfigValue, config_types
 from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
 from .instrument import AnyInstrument, PassInstrument, PassInstrumentor, check_instruments
 from .limits import DEFAULT_MAX_ELEMENTS, MAX_ELEMENTS
-from .names import name_key
+from .names import name_key, pass_key
 from .output.html import to_html
 from .registry import PassInfo, check_context_level, check_names, check_passes
 from .run import Run
@@ -27,6 +27,12 @@ from .scopes import Scope
 
 ConditionMode: TypeAlias = Literal["never", "changed", "always"]
 """When conditions are checked; `changed`: where the module changed since the last check."""
+
+
+def _keys(names: Iterable[str]) -> frozenset[str]:
+    """Return the keys of the passes called `names`, in any spelling or as another project calls
+    them."""
+    return frozenset(key for name in names for key in (name_key(name), pass_key(name)))
 
 
 class PassContext:
@@ -104,8 +110,8 @@ class PassContext:
 
             self.workers = worker_count(workers)
         self.names_checked = not (self.required_pass or self.disabled_pass)
-        self._required = frozenset(map(name_key, self.required_pass))
-        self._disabled = frozenset(map(name_key, self.disabled_pass))
+        self._required = _keys(self.required_pass)
+        self._disabled = _keys(self.disabled_pass)
 
     def __repr__(self) -> str:
         return (
@@ -181,8 +187,9 @@ class PassContext:
             check_context_level(opt_level)
         inner = copy(self)
         inner.opt_level = opt_level
-        inner.required_pass += check_names("required_pass", required_pass)
-        inner._required |= frozenset(map(name_key, inner.required_pass))
+        required_pass = check_names("required_pass", required_pass)
+        inner.required_pass += required_pass
+        inner._required |= frozenset(map(name_key, required_pass))
         self._copies.append(inner)
         _entered.enter(inner)
         try:

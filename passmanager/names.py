@@ -53,7 +53,10 @@ class PassName(str):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, str):
             return NotImplemented
-        return str.__eq__(self, other) or name_key(str(self)) == name_key(str(other))
+        if str.__eq__(self, other) or (key := name_key(str(self))) == name_key(str(other)):
+            return True
+        # Only names of other projects have capitals: no other comparison needs their table.
+        return not other.islower() and key == pass_key(str(other))
 
     def __ne__(self, other: object) -> bool:
         return NotImplemented if not isinstance(other, str) else not self == other
@@ -69,22 +72,77 @@ def kebab_case(name: str) -> str:
     return re.sub(r"[-._\s]+", "-", words).strip("-").lower()
 
 
+# The names of another project
+
+
+@dataclass(frozen=True)
+class ForeignName:
+    """The name that another project has for a pass or a config key."""
+
+    name: str
+    here: str = ""
+    """The counterpart: a key, or passes as in a pipeline; empty if there is none."""
+    note: str = ""
+    """What else is to be said about it, or why there is none."""
+    is_same: bool = False
+    """Whether the name stands for the counterpart, which is one pass or key."""
+
+
+ForeignNames: TypeAlias = tuple[Mapping[str, ForeignName], Mapping[str, ForeignName]]
+"""Passes and config keys, each by its `name_key`."""
+
+_foreign: list[Callable[[], ForeignNames]] = []
+
+
+def register_foreign_names(load: Callable[[], ForeignNames]) -> None:
+    """Register a function that returns the names of another project. It is called when a name is
+    not known."""
+    _foreign.append(cache(load))
+
+
+def foreign_pass(name: str) -> ForeignName | None:
+    """Return what is known about the pass `name` of another project, in any spelling."""
+    key = name_key(name)
+    keys = (key, f"tir{key}")  # a class of TVM's is known without its namespace, too
+    return next((load()[0][k] for load in _foreign for k in keys if k in load()[0]), None)
+
+
+def foreign_key(name: str) -> ForeignName | None:
+    """Return what is known about the config key `name` of another project, or the pass of it."""
+    key = name_key(name)
+    return next((load()[1][key] for load in _foreign if key in load()[1]), foreign_pass(name))
+
+
+def pass_key(name: str) -> str:
+    """Return the key of the pass that another project calls `name`; `name_key` for others."""
+    found = foreign_pass(name)
+    return name_key(found.here if found is not None and found.is_same else name)
+
+
+def find_name(name: str, names: Mapping[str, str]) -> str | None:
+    """Return the pass called `name`, in any spelling or as another project calls it, in a table by
+    `name_key`; None if it is not there."""
+    found = names.get(name_key(name))
+    return names.get(pass_key(name)) if found is None else found
+
+
+def unknown_pass(name: str, candidates: Iterable[str], before: str = "") -> str:
+    """Return the end of a message about an unknown pass: as `did_you_mean`, or the counterpart of
+    a pass of another project, or why there is none. `before` precedes each of the candidates."""
+    candidates = [*candidates]
+    keys = {name_key(each).removeprefix("tir"): f"{before}{each}" for each in candidates}
+    if (found := foreign_pass(name)) is not None:
+        passes = found.here.split(",") if found.here else []
+        here = [keys.get(name_key(each).removeprefix("tir"), "") for each in passes]
+        if not here:
+            return f"; {found.name} has no counterpart: {found.note}"
+        if all(here):
+            return f", did you mean '{','.join(here)}'?" + (f" ({found.note})" * bool(found.note))
+    closest = closest_name(name, candidates)
+    return f", did you mean '{before}{closest}'?" if closest else ""
+
+
 # The nearest name
-
-_successors: dict[str, str] = {}
-
-
-def register_successor(name: str, successor: str) -> None:
-    """Register that messages about the unknown pass `name`, as one of TVM, suggest `successor`: by
-    the names of their classes."""
-    _successors[name_key(name)] = name_key(successor)
-
-
-def _successor(name: str, keys: Iterable[str]) -> str | None:
-    """Return the registered successor of `name` among `keys`. A name of a pass on `tir` begins with
-    that, and one of its class does not."""
-    key = _successors.get(name_key(name).removeprefix("tir"))
-    return next((k for k in keys if k.removeprefix("tir") == key), None)
 
 
 def closest_name(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
@@ -93,8 +151,6 @@ def closest_name(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> s
     from difflib import get_close_matches
 
     keys = {name_key(candidate): candidate for candidate in candidates}
-    if (successor := _successor(name, keys)) is not None:
-        return keys[successor]
     found = get_close_matches(name_key(name), keys, n=1, cutoff=cutoff)
     return keys[found[0]] if found else None
 
@@ -136,8 +192,8 @@ def missing_name(module: str, name: str, names: Mapping[str, Iterable[str]]) -> 
     if name in _OF_TVM:
         message += f": {_OF_TVM[name]}"
     else:
-        found = ((before, closest_name(name, offered)) for before, offered in names.items())
-        message += next((f", did you mean '{b}{close}'?" for b, close in found if close), "")
+        found = (unknown_pass(name, offered, before) for before, offered in names.items())
+        message += next(filter(None, found), "")
     # Without the module, of which Python itself would suggest a name as well.
     return AttributeError(message, name=name, obj=None)
 
@@ -241,6 +297,10 @@ def lazy_names(
         if name not in places:
             if find_spec(f"{package}.{name}"):  # `from package import module` asks for a name first
                 raise AttributeError(name)
+            if (same := foreign_pass(name)) is not None and same.is_same:
+                keys = {name_key(each).removeprefix("tir"): each for each in places}
+                if (here := keys.get(name_key(same.here).removeprefix("tir"))) is not None:
+                    return load(here)
             offered = {"": names}
             if also:
                 offered[f"{module}.{also}."] = import_module(f".{also}", package).__all__

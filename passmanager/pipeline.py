@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from .anchors import ANY, AnchorOptions, OpAnchor, nest
-from .names import did_you_mean, name_key
+from .names import find_name, name_key, unknown_pass
 from .option_text import NAME, OptionReader, ParsedOption
 from .options import MLIR_OPTIONS, pass_options
 from .registry import installed
@@ -193,13 +193,13 @@ class _Parser(OptionReader):
 
     def find(self, name: str, start: int) -> type[ModulePass]:
         """Return the class of the pass called `name`, which begins at `start`."""
-        if (found := self.names.get(name_key(name))) is not None:
+        if (found := find_name(name, self.names)) is not None:
             return self.available[found]()
         composites = (Sequential.name, *_REPEATING, ANY)
         if name_key(name) in composites:
             message = f"'{name}' is made of passes: write {name}(...)"
         else:
-            hint = did_you_mean(name, [*self.available, *composites])
+            hint = unknown_pass(name, [*self.available, *composites])
             if not hint and "mlir-opt" in self.available:
                 hint = f"; a pass of MLIR's runs as mlir-opt[{name}]"
             message = f"there is no pass '{name}'{hint}"

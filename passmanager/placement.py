@@ -16,7 +16,7 @@ from xdsl.passes import ModulePass
 
 from .base import Pass
 from .errors import PassPlacementError
-from .names import closest_name, did_you_mean, name_key
+from .names import closest_name, did_you_mean, name_key, unknown_pass
 from .registry import installed
 from .runner import info_of, is_own, nested_passes
 
@@ -398,7 +398,7 @@ class _Ordering:
         what = "which is not in the pipeline"
         if not is_pass:
             what = "which is neither a pass nor a stage"
-            hint = hint or did_you_mean(name, installed().passes)
+            hint = hint or unknown_pass(name, installed().passes)
         self._warn(pass_, f"{verb} '{name}', {what}{hint}")
 
     def _warn_of_stage(self, pass_: _Further) -> None:

@@ -17,7 +17,7 @@ from xdsl.utils.target import Target
 
 from .errors import ConfigError, PassNotFoundError
 from .ir.walk import brief
-from .names import PassName, Rounding, did_you_mean, name_key
+from .names import PassName, Rounding, find_name, name_key, unknown_pass
 
 if TYPE_CHECKING:
     from .releases.targets import Frontend
@@ -192,13 +192,13 @@ def _warn(message: str, *args: object) -> None:
 
 
 def find_pass(name: str) -> type[ModulePass]:
-    """Return the class of the pass called `name`, in any spelling.
+    """Return the class of the pass called `name`, in any spelling or as another project calls it.
 
     Errors: PassNotFoundError with the nearest name.
     """
     offer = installed()
-    if (found := offer.names.get(name_key(name))) is None:
-        raise PassNotFoundError(f"there is no pass '{name}'{did_you_mean(name, offer.passes)}")
+    if (found := find_name(name, offer.names)) is None:
+        raise PassNotFoundError(f"there is no pass '{name}'{unknown_pass(name, offer.passes)}")
     return offer.passes[found]()
 
 

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 from xdsl import passes as xdsl_passes
 
 from .context import PassContext
-from .errors import PassDependencyError, PassNotFoundError
-from .names import did_you_mean, name_key
+from .errors import PassDependencyError
+from .names import name_key, unknown_pass
 from .registry import PassInfo, find_pass, installed
 from .run import Run
 from .runner import info_of, nested_passes, run_pass
@@ -85,16 +85,16 @@ class RequirementScope:
         """
         if (known := self._known.get(name_key(name))) is not None:
             return known
-        try:
-            found = self._known[name_key(name)] = find_pass(name)()
-        except PassNotFoundError:
-            hint = did_you_mean(
+        if name_key(name) not in installed().names:  # a requirement has the name that is registered
+            hint = unknown_pass(
                 name, [*(info_of(p).name for p in self._known.values()), *installed().passes]
             )
             raise PassDependencyError(
                 f"pass '{chain[-1].name}' requires '{name}', which is not a pass{hint} "
                 f"({_arrows(chain, name)})"
-            ) from None
+            )
+        try:
+            found = self._known[name_key(name)] = find_pass(name)()
         except TypeError as error:
             raise PassDependencyError(
                 f"pass '{chain[-1].name}' requires '{name}', which cannot be built without "

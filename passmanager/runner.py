@@ -27,7 +27,7 @@ from .instrument import PassInstrumentor
 from .ir.changes import Changes, Snapshot
 from .ir.per_class import OpClasses, PerClass, has_any
 from .ir.walk import brief
-from .names import Rounding, did_you_mean, name_key
+from .names import Rounding, find_name, name_key, unknown_pass
 from .options import pass_text
 from .registry import PassInfo, installed
 from .run import PassFrame, Run
@@ -369,12 +369,12 @@ def _warn_about_names(ctx: PassContext, pass_: xdsl_passes.ModulePass, run: Run)
     """
     ctx.names_checked = True
     pipeline = {info_of(p).name for p in nested_passes(pass_)}
-    known = {name_key(name) for name in pipeline}.union(installed().names)
+    known = {name_key(name): name for name in pipeline} | installed().names
     for setting in ("required_pass", "disabled_pass"):
         names: Sequence[str] = getattr(ctx, setting)
         for name in names:
-            if name_key(name) not in known:
-                hint = did_you_mean(name, [*pipeline, *installed().passes])
+            if find_name(name, known) is None:
+                hint = unknown_pass(name, [*pipeline, *installed().passes])
                 message = f"{setting} names '{name}', which is not a pass{hint}"
                 run.diagnostics.warning(None, message)
 

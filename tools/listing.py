@@ -18,7 +18,7 @@ from ..passmanager.base import Pass
 from ..passmanager.config import config_types
 from ..passmanager.errors import PassNotFoundError
 from ..passmanager.instrument import PassInstrument
-from ..passmanager.names import Rounding, did_you_mean, name_key
+from ..passmanager.names import Rounding, find_name, name_key, unknown_pass
 from ..passmanager.options import PassOption, pass_options, to_text
 from .command_line.short_help import filled, output_width, rows, terminal_width
 from .extension import ToolExtension
@@ -144,8 +144,8 @@ def help_pass(name: str, passes: Passes) -> Iterator[str]:
     Errors: PassNotFoundError with the nearest name.
     """
     names = {name_key(known): known for known in passes}
-    if (found := names.get(name_key(name))) is None:
-        raise PassNotFoundError(f"there is no pass '{name}'{did_you_mean(name, passes)}")
+    if (found := find_name(name, names)) is None:
+        raise PassNotFoundError(f"there is no pass '{name}'{unknown_pass(name, passes)}")
     cls = passes[found]()
     yield found
     if doc := _doc(cls):

@@ -19,7 +19,7 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.text.printer import PrintStyle
 from ..passmanager.ir.walk import symbol_of
-from ..passmanager.names import did_you_mean, name_key
+from ..passmanager.names import did_you_mean, name_key, unknown_pass
 from ..passmanager.output.status import doing
 from ..passmanager.registry import PassInfo, find_pass, installed
 from ..passmanager.runner import info_of, nested_passes
@@ -264,7 +264,7 @@ class Observation:
         for option, name in self._named_passes():
             if name_key(name) not in keys:
                 raise PasslineError(
-                    f"{option}: there is no pass '{name}'{did_you_mean(name, known)}"
+                    f"{option}: there is no pass '{name}'{unknown_pass(name, known)}"
                 )
 
     def _named_passes(self) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 from ...passmanager.diagnostics import Diagnostic, Severity, print_message
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.text.printer import PrintStyle, module_text
-from ...passmanager.names import did_you_mean, name_key
+from ...passmanager.names import name_key, unknown_pass
 from ...passmanager.output.status import clear_status
 from ...passmanager.releases.streams import chunk_stream
 from ...passmanager.runner import info_of, nested_passes
@@ -53,7 +53,7 @@ class TrialMain(PasslineOptMain):
         """Print a warning if `name` in `option` is neither a known pass nor in the pipeline."""
         known = [*self.available_passes, *(info_of(p).name for p in nested_passes(self.sequential))]
         if name_key(name) not in map(name_key, known) and not self.args.quiet:
-            message = f"{option} names '{name}', which is not a pass{did_you_mean(name, known)}"
+            message = f"{option} names '{name}', which is not a pass{unknown_pass(name, known)}"
             print_message(Severity.WARNING, message, self.arg_parser.prog)
 
     def instruments(self) -> list[PassInstrument]:

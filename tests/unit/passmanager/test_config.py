@@ -21,7 +21,8 @@ from passline.passmanager import (
     Sequential,
     register_config_option,
 )
-from passline.passmanager.config import option_type, register_config_hint
+from passline.passmanager.config import option_type
+from passline.passmanager.names import ForeignName, name_key, register_foreign_names
 from passline.passmanager.registry import installed
 
 
@@ -509,9 +510,10 @@ def test_unknown_key_with_the_name_of_a_field_gets_the_pass() -> None:
     assert "did you mean 'tir-unroll-loop.auto_max_step'?" in refusal({"loops.auto_max_step": 1})
 
 
-def test_unknown_key_gets_its_hint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("passline.passmanager.config._hints", {})
-    register_config_hint("tir.disable_all", "write opt_level=0")
+def test_the_key_of_another_project_gets_its_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("passline.passmanager.names._foreign", [])
+    row = ForeignName("tir.disable_all", note="write opt_level=0")
+    register_foreign_names(lambda: ({}, {name_key(row.name): row}))
     assert refusal({"tir.disable_all": True}).endswith("; write opt_level=0")
 
 

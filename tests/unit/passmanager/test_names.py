@@ -8,11 +8,18 @@ from support.tables import table_test
 from passline import passes
 from passline.passmanager import PassNotFoundError, find_pass
 from passline.passmanager.names import (
+    ForeignName,
+    ForeignNames,
+    PassName,
     closest_name,
     did_you_mean,
+    find_name,
     kebab_case,
     name_key,
+    pass_key,
+    register_foreign_names,
     register_namespace,
+    unknown_pass,
 )
 
 
@@ -85,7 +92,52 @@ def test_message_ends_with_the_nearest_name_if_there_is_one() -> None:
 
 @table_test("name", ["StorageFlatten", "tir.StorageFlatten", "tir-storage-flatten"])
 def test_pass_of_tvm_leads_to_the_pass_that_does_what_it_does(name: str) -> None:
-    assert closest_name(name, passes.PASSES) == "tir-flatten-buffer"
-    assert closest_name(name, ["StorageRewrite", "FlattenBuffer"]) == "FlattenBuffer"
+    assert unknown_pass(name, passes.PASSES) == ", did you mean 'tir-flatten-buffer'?"
+    rows = ["StorageRewrite", "FlattenBuffer"]
+    assert unknown_pass(name, rows) == ", did you mean 'FlattenBuffer'?"
     with pytest.raises(PassNotFoundError, match="did you mean 'tir-flatten-buffer'"):
         find_pass(name)
+
+
+ROWS = {
+    "old": ForeignName("Old", "new", is_same=True),
+    "parts": ForeignName("Parts", "first,second", "both are needed"),
+    "gone": ForeignName("Gone", note="nobody needs it"),
+}
+
+
+@table_test(
+    "name, says",
+    [
+        ("Old", ", did you mean 'new'?"),
+        ("parts", ", did you mean 'first,second'? (both are needed)"),
+        ("Gone", "; Gone has no counterpart: nobody needs it"),
+        ("sekond", ", did you mean 'second'?"),
+        ("zzz", ""),
+    ],
+)
+def test_names_of_another_project(name: str, says: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("passline.passmanager.names._foreign", [])
+        register_foreign_names(lambda: (ROWS, {}))
+        assert unknown_pass(name, ["new", "first", "second"]) == says
+        assert unknown_pass("Parts", ["new"]) == ""
+        assert pass_key("Old") == "new" and pass_key("Parts") == "parts"
+        assert find_name("OLD", {"new": "new"}) == "new"
+        assert find_name("OLD", {"new": "new", "old": "o.l.d"}) == "o.l.d"
+        assert PassName("new") == "Old" and PassName("new") != "Gone"
+
+
+def test_their_table_is_read_once_and_only_for_capitals() -> None:
+    calls: list[int] = []
+
+    def load() -> ForeignNames:
+        calls.append(1)
+        return ROWS, {}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("passline.passmanager.names._foreign", [])
+        register_foreign_names(load)
+        assert PassName("new") != "fold-constant" and not calls
+        assert PassName("new") == "Old" and PassName("new") == "OLD"
+    assert calls == [1]

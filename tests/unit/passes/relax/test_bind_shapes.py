@@ -11,7 +11,8 @@ from passline.compiler.interpreters.shape_bindings import ShapeBindingError
 from passline.passes.relax.bind_shapes import BindShapes
 
 IR = """
-func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["m", "n"]}, %y: tensor<?xf32> {onnx.dims = ["m * n"]})
+func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["m", "n"]},
+    %y: tensor<?xf32> {onnx.dims = ["m * n"]})
     -> (tensor<?xf32> {onnx.dims = ["m + 1"]}) {
   %0 = relax.exp %y {onnx.dims = [["m * n"]]} : (tensor<?xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
