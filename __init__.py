@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from .compiler.tuning import Tuning as Tuning
     from .compiler.tuning import tune as tune
     from .dialects.target import Target as Target
+    from .passes.pipelines_by_name import get_pipeline as get_pipeline
+    from .passes.pipelines_by_name import register_pipeline as register_pipeline
     from .passmanager import Condition as Condition
     from .passmanager import ConditionError as ConditionError
     from .passmanager import Fixpoint as Fixpoint
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from .passmanager import register_pass as register_pass
     from .passmanager import static_shapes as static_shapes
     from .passmanager.difference import Diff as Diff
+    from .passmanager.difference import assert_equal as assert_equal
     from .passmanager.difference import diff as diff
     from .passmanager.notebook import load_ipython_extension as load_ipython_extension
     from .passmanager.notebook import show as show

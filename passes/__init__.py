@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from .pipelines import LOWER_TO_MLIR as LOWER_TO_MLIR
     from .pipelines import LOWER_TO_TIR as LOWER_TO_TIR
     from .pipelines import OPTIMIZE as OPTIMIZE
+    from .pipelines_by_name import get_pipeline as get_pipeline
+    from .pipelines_by_name import register_pipeline as register_pipeline
     from .relax.adjust_matmul_order import AdjustMatmulOrder as AdjustMatmulOrder
     from .relax.alter_op_layout import AlterOpLayout as AlterOpLayout
     from .relax.bind_params import BindParams as BindParams

@@ -1,8 +1,9 @@
-"""The difference of two modules, with names of values that do not depend on their numbers."""
+"""The difference of two modules, with names of values that do not depend on their numbers, and the
+assertion that there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypeAlias
@@ -19,7 +20,7 @@ from .output.html import block, fold
 from .registry import make_ir_context
 from .runner import info_of
 
-__all__ = ["Diff", "diff"]
+__all__ = ["Diff", "assert_equal", "diff"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,43 @@ def diff(before: ModuleOp, after: ModuleOp | ModulePass) -> Diff:
     return Diff((*unified(old_lines, _lines(module, new)),), title)
 
 
+def assert_equal(actual: ModuleOp | str, expected: ModuleOp | str) -> None:
+    """Raise AssertionError unless two modules, or the texts of modules, have the same IR; the
+    message is the diff that makes `actual` of `expected`.
+
+    Names of values and of blocks, locations, and the order of attributes are no part of the IR.
+    Values that correspond to each other have the names of `actual` in the diff. Errors: ParseError
+    for text that is not IR. Source: `tvm.ir.assert_structural_equal`.
+    """
+    __tracebackhide__ = True  # pytest shows the line of the caller
+    new, old = _parsed(actual, "actual"), _parsed(expected, "expected")
+    if not _is_same(new, old):
+        names = {scope: renamed({}, values) for scope, values in scopes(new).items()}
+        lines = [*unified(_lines(old, _names_by_kind(names, old, hints=False)), _lines(new, names))]
+        raise AssertionError("\n".join(["the IR differs: - expected, + actual", *lines]))
+
+
+def _parsed(given: ModuleOp | str, what: str) -> ModuleOp:
+    if isinstance(given, str):
+        from .ir.text.parser import parse_module
+
+        return parse_module(make_ir_context(allow_unregistered=True), given, f"<{what}>")
+    if not isinstance(given, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{what} is a module or the text of one, not {brief(given)}")
+    return given
+
+
+def _is_same(a: ModuleOp, b: ModuleOp) -> bool:
+    """Return whether two modules have the same operations, values and attributes."""
+    texts = [text_to_name(module, style=CONSTANTS_BY_NAME).text for module in (a, b)]
+    if texts[0] == texts[1]:
+        return True  # also for regions that are nested too deeply for the recursion below
+    try:
+        return a.is_structurally_equivalent(b)
+    except RecursionError:
+        return False
+
+
 def _lines(module: ModuleOp, names: Names) -> list[str]:
     words = {value: name for scope in names.values() for value, name in scope.items()}
     return text_to_name(module, style=CONSTANTS_BY_NAME).lines(words)
@@ -89,15 +127,16 @@ def _lines(module: ModuleOp, names: Names) -> list[str]:
 # Values of two modules
 
 
-def _names_by_kind(old: Names, module: ModuleOp) -> Names:
+def _names_by_kind(old: Names, module: ModuleOp, hints: bool = True) -> Names:
     """Return names for the values of another module, given those of the first.
 
-    In each scope, values of one kind in the same order correspond to each other.
+    In each scope, values of one kind in the same order correspond to each other; with `hints`, the
+    hints at their names are part of the kind.
     """
     new: Names = {}
     for scope, values in scopes(module).items():
         names = old.get(scope, {})
-        same = dict(_pairs([*names], values))
+        same = dict(_pairs([*names], values, _kind if hints else _kind_without_hint))
         new[scope] = renamed({same.get(value, value): n for value, n in names.items()}, values)
     return new
 
@@ -106,11 +145,15 @@ EXACT = 2000
 """The number of values up to which kinds that are frequent are aligned, which is quadratic."""
 
 
-def _pairs(old: Sequence[SSAValue], new: Sequence[SSAValue]) -> Iterator[tuple[SSAValue, SSAValue]]:
+def _pairs(
+    old: Sequence[SSAValue],
+    new: Sequence[SSAValue],
+    kind: Callable[[SSAValue], tuple[object, ...]],
+) -> Iterator[tuple[SSAValue, SSAValue]]:
     """Yield the values that correspond to each other: at the start and at the end as far as the
     kinds are the same, and in between by the longest common runs of kinds.
     """
-    a, b = [*map(_kind, old)], [*map(_kind, new)]
+    a, b = [*map(kind, old)], [*map(kind, new)]
     shorter = min(len(a), len(b))
     start = next((i for i in range(shorter) if a[i] != b[i]), shorter)
     end = next((i for i in range(shorter - start) if a[~i] != b[~i]), shorter - start)
@@ -125,5 +168,9 @@ def _pairs(old: Sequence[SSAValue], new: Sequence[SSAValue]) -> Iterator[tuple[S
 
 def _kind(value: SSAValue) -> tuple[object, ...]:
     """Return what the values that correspond to each other have in common."""
+    return *_kind_without_hint(value), value.name_hint
+
+
+def _kind_without_hint(value: SSAValue) -> tuple[object, ...]:
     owner = value.owner
-    return name_of(owner) if isinstance(owner, Operation) else "", value.type, value.name_hint
+    return name_of(owner) if isinstance(owner, Operation) else "", value.type

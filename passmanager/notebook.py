@@ -35,12 +35,23 @@ OPEN = 60
 
 
 def show(op: Operation) -> Shown:
-    """Return a module or another operation as an object that is shown as IR: as text, and in a
-    notebook with highlighting, each function in a section that folds. Large constants are elided.
+    """Show a module or another operation as IR, with large constants elided: in a notebook with
+    highlighting, each function in a section that folds; at a Python prompt as text; a program
+    prints it.
+
+    The object that is returned is what a notebook or prompt displays. Source: `mod.show()` of TVM.
     """
     if not isinstance(op, Operation):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"show takes a module or another operation, not {brief(op)}")
-    return Shown(op)
+    shown = Shown(op)
+    if not _displays_results():
+        print(shown)
+    return shown
+
+
+def _displays_results() -> bool:
+    """Return whether this process is IPython, or Python at a prompt: they display a result."""
+    return _shell() is not None or hasattr(sys, "ps1")
 
 
 # An object of ours, and not a module that knows how to show itself: modules are xDSL's, which is
@@ -118,6 +129,13 @@ class _DisplayFormatter(Protocol):
     def formatters(self) -> dict[str, _Formatter]: ...
 
 
+def _shell() -> _Shell | None:
+    """Return the shell of IPython that this process is; None if it is not one."""
+    if (module := sys.modules.get("IPython")) is None:
+        return None
+    return cast("Callable[[], _Shell | None]", getattr(module, "get_ipython", lambda: None))()
+
+
 def load_ipython_extension(ipython: _Shell) -> None:
     """Let IPython show operations of xDSL as `show` does: `%load_ext passline`."""
     formatters = ipython.display_formatter.formatters
@@ -133,10 +151,7 @@ def offer_display() -> None:
     """Do the same if this process is a notebook or another shell of IPython, unless that has been
     told already how to show operations.
     """
-    if (module := sys.modules.get("IPython")) is None:
-        return
-    shell = cast("Callable[[], _Shell | None]", getattr(module, "get_ipython", lambda: None))()
-    if shell is None:
+    if (shell := _shell()) is None:
         return
     if shell.display_formatter.formatters["text/html"].for_type(Operation) is None:
         load_ipython_extension(shell)

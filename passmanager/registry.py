@@ -47,6 +47,7 @@ __all__ = [
 
 
 PassFactory = Callable[[], type[ModulePass]]
+PassMaker = Callable[..., ModulePass]
 FrontendFactory: TypeAlias = "Callable[[], type[Frontend]]"
 Extension = Callable[[Dialect], Dialect]
 PassSource: TypeAlias = EntryPoint | str
@@ -202,11 +203,15 @@ def find_pass(name: str) -> type[ModulePass]:
     return offer.passes[found]()
 
 
-def register_pass(pass_: type[ModulePass] | PassFactory, name: str | None = None) -> None:
-    """Register a pass class, or a factory of one under `name`, for this process.
+def register_pass(
+    pass_: type[ModulePass] | PassFactory | PassMaker, name: str | None = None
+) -> None:
+    """Register a pass class, or under `name` a function that returns a class or a pass, as a
+    pipeline, for this process.
 
     The pass can then be required, named in pipelines and configured. It replaces another pass of
-    its name. Errors: TypeError for anything else.
+    its name. A function that returns passes is called for each use. Errors: TypeError for anything
+    else.
     """
     if isinstance(pass_, ModulePass):
         raise TypeError(f"register_pass takes a pass class, not a pass: give type({pass_.name})")
@@ -220,7 +225,24 @@ def register_pass(pass_: type[ModulePass] | PassFactory, name: str | None = None
     elif name is None:
         raise TypeError("register_pass needs the name of the pass that a factory makes")
     else:
-        installed().add_pass(name, pass_, _IN_PROCESS)
+        installed().add_pass(name, partial(_class_made_by, pass_, name), _IN_PROCESS)
+
+
+def _class_made_by(make: PassFactory | PassMaker, name: str) -> type[ModulePass]:
+    """Return the class that a registered function returns; for a pass, a class whose call returns a
+    new one, with the arguments of the function."""
+    made = make()
+    if isinstance(made, type):
+        return made
+    if not isinstance(made, ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"the function of '{name}' returns a pass class or a pass, not {made!r}")
+
+    def new(cls: type[ModulePass], *arguments: object, **options: object) -> ModulePass:
+        return cast(PassMaker, make)(*arguments, **options)
+
+    body: dict[str, object] = {"name": name, "__new__": new, "__doc__": f"Run {made}."}
+    body |= {key: getattr(made, key) for key in ("opt_level", "required") if hasattr(made, key)}
+    return type(name, (ModulePass,), {**body, "__module__": getattr(make, "__module__", __name__)})
 
 
 _IN_PROCESS = "register_pass"

@@ -37,6 +37,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "tvm-passes.md"
 SECTIONS = read_sections()
 PASSES = SECTIONS["passes"]
 KEYS = SECTIONS["keys"]
+PIPELINES = SECTIONS["pipelines"]
 ROWS = [*PASSES, *SECTIONS["older passes"]]
 PENDING = {
     *("expand-matmul-of-sum", "expand-tuple-arguments", "fuse-transpose-matmul"),
@@ -174,6 +175,12 @@ def test_the_table_has_each_pass_of_the_installed_tvm() -> None:
     assert found == {row.name for row in PASSES}
 
 
+def test_the_table_has_each_pipeline_of_the_installed_tvm() -> None:
+    pytest.importorskip("tvm", reason="apache-tvm is not installed")
+    pipeline = importlib.import_module("tvm.relax.pipeline")
+    assert {*pipeline.PIPELINE_MAP} == {row.name for row in PIPELINES}
+
+
 def test_the_table_has_each_key_of_the_installed_tvm() -> None:
     ir, *_ = tvm_modules()
     assert {*ir.PassContext.list_configs()} == {row.name for row in KEYS}
@@ -212,6 +219,10 @@ def page() -> str:
     for namespace, title in TITLES.items():
         rows = [row for row in PASSES if row.name.startswith(f"{namespace}.")]
         parts.append(f"## `{title}`\n\n| TVM | Passline | |\n|---|---|---|\n{table(rows)}")
+    parts.append(
+        "## Pipelines\n\n`passline.get_pipeline(name)` returns them.\n\n"
+        f"| TVM | Passline | |\n|---|---|---|\n{table(PIPELINES)}"
+    )
     parts.append(f"## Keys of the config\n\n| TVM | Passline | |\n|---|---|---|\n{table(KEYS)}")
     return "\n".join(parts)
 
@@ -219,7 +230,7 @@ def page() -> str:
 def table(rows: list[ForeignName]) -> str:
     lines: list[str] = []
     for row in rows:
-        name = row.name if row in KEYS else row.name.partition(".")[2]
+        name = row.name.partition(".")[2] if row in PASSES else row.name
         here = ", ".join(f"`{each}`" for each in counterparts(row))
         here = f"**{here}**" if row.is_same else here or "none"
         note = re.sub(

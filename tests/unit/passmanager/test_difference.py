@@ -127,3 +127,80 @@ def test_functions_are_compared_by_name() -> None:
 def test_other_arguments_are_a_type_error(given: object) -> None:
     with pytest.raises(TypeError, match="diff takes modules, and a pass in place of one, not"):
         passline.diff(passline.load(CHAIN), given)  # pyright: ignore[reportArgumentType]
+
+
+# assert_equal
+
+
+def function(body: str, argument: str = "%x") -> str:
+    return f"func.func @f({argument}: i32) -> i32 {{\n{body}\n}}"
+
+
+SUM = function("%a = arith.addi %x, %x : i32\nfunc.return %a : i32")
+
+
+@table_test(
+    "text",
+    [
+        SUM,
+        function("%0 = arith.addi %y, %y : i32\nfunc.return %0 : i32", "%y"),
+        f"builtin.module {{ {SUM} }}",
+    ],
+)
+def test_names_are_no_part_of_the_ir(text: str) -> None:
+    passline.assert_equal(passline.load(SUM), text)
+    passline.assert_equal(text, SUM)
+
+
+def test_attributes_have_no_order() -> None:
+    a, b = (f'"test.op"() {{{text}}} : () -> ()' for text in ("a, b = 1 : i32", "b = 1 : i32, a"))
+    passline.assert_equal(a, b)
+
+
+def test_names_of_blocks_are_no_part_of_the_ir() -> None:
+    text = function("cf.br ^{0}\n^{0}:\nfunc.return %x : i32")
+    passline.assert_equal(text.replace("{0}", "a"), text.replace("{0}", "bb7"))
+
+
+def test_the_message_is_the_diff() -> None:
+    other = function("%a = arith.muli %y, %y : i32\nfunc.return %a : i32", "%y")
+    with pytest.raises(AssertionError) as info:
+        passline.assert_equal(SUM, other)
+    assert [line for line in str(info.value).splitlines() if line[0] in "+-"] == [
+        "-    %a = arith.muli %x, %x : i32",
+        "+    %a = arith.addi %x, %x : i32",
+    ]
+
+
+@table_test(
+    "other",
+    [
+        function("func.return %x : i32"),
+        SUM.replace("@f", "@g"),
+        SUM.replace("i32", "i64"),
+        SUM + "func.func private @g()",
+        SUM.replace("arith.addi", "arith.subi"),
+    ],
+)
+def test_different_ir_is_not_equal(other: str) -> None:
+    with pytest.raises(AssertionError, match="the IR differs: - expected, [+] actual\n"):
+        passline.assert_equal(SUM, other)
+
+
+def test_large_constants_are_compared() -> None:
+    text = "%0 = arith.constant dense<[{}]> : tensor<20xi32>".format
+    one, other = (text(", ".join([str(i), *["7"] * 19])) for i in (1, 2))
+    passline.assert_equal(one, one)
+    with pytest.raises(AssertionError):
+        passline.assert_equal(one, other)
+
+
+def test_regions_may_be_nested_deeply() -> None:
+    text = '"test.op"() ({\n' * 3000 + "}) : () -> ()\n" * 3000
+    one, other = (passline.load(text, verify_ir=False) for _ in range(2))
+    passline.assert_equal(one, other)
+
+
+def test_only_modules_and_texts_are_compared() -> None:
+    with pytest.raises(TypeError, match="expected is a module or the text of one, not 3"):
+        passline.assert_equal(SUM, 3)  # pyright: ignore[reportArgumentType]

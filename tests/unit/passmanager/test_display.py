@@ -169,3 +169,20 @@ def test_load_outside_of_a_shell_changes_nothing(monkeypatch: pytest.MonkeyPatch
     setattr(ipython, "get_ipython", lambda: None)
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     assert isinstance(passline.load(TEXT), ModuleOp)
+
+
+def test_a_program_prints_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = passline.show(passline.load("func.func private @f()"))
+    assert capsys.readouterr().out == f"{shown}\n"
+
+
+@pytest.mark.parametrize("prompt", [True, False])
+def test_a_prompt_displays_it_itself(
+    prompt: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if prompt:
+        monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    else:
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=object))
+    shown = notebook.show(ModuleOp([]))
+    assert "builtin.module" in repr(shown) and not capsys.readouterr().out

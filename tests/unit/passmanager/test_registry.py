@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
-from support.passes.toy import Append, Nothing, Tag, module, tags
+from support.passes.toy import Append, Nothing, Tag, module, register_in_test, tags
 from support.tables import table_test
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.func import Func
@@ -18,7 +18,13 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.universe import XDSL_UNIVERSE, Universe
 from xdsl.utils.target import Target
 
-from passline.passmanager import PassNotFoundError, find_pass, register_pass
+from passline.passmanager import (
+    PassNotFoundError,
+    PipelineSyntaxError,
+    Sequential,
+    find_pass,
+    register_pass,
+)
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import installed, make_ir_context
@@ -313,3 +319,29 @@ def test_ir_contexts_are_independent() -> None:
     one, other = make_ir_context(), make_ir_context()
     one.load_registered_dialect("arith")
     assert list(other.loaded_dialects) == []
+
+
+def test_a_function_that_makes_pipelines_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    register_in_test(monkeypatch, Append)
+    register_pass(lambda: Sequential([Append("a"), Append("b")], name="my-pipe"), name="my-pipe")
+    made = [find_pass("MyPipe")() for _ in range(2)]
+    assert made[0] is not made[1] and isinstance(made[0], Sequential)
+    assert tags(parse_pipeline("my-pipe,toy-append{tag=c}")(module())) == ["a", "b", "c"]
+    assert str(find_pass("my-pipe").__doc__).startswith('Run sequential{name="my-pipe"}(')
+
+
+def test_a_function_that_makes_a_pass_with_options_is_registered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    register_in_test(monkeypatch)
+    register_pass(lambda: Append("a"), name="append-a")
+    assert tags(parse_pipeline("append-a,append-a")(module())) == ["a", "a"]
+    with pytest.raises(PipelineSyntaxError, match="'append-a' has no option 'tag'"):
+        parse_pipeline("append-a{tag=b}")
+
+
+def test_a_registered_function_makes_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    register_in_test(monkeypatch)
+    register_pass(lambda: 3, name="three")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match="the function of 'three' returns a pass class or a pass"):
+        find_pass("three")
