@@ -25,7 +25,7 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import dialects, instrument, instruments, passes, passmanager, tools, transform  # noqa: F401  # a submodule needs no alias to be seen
+    from . import dialects, dpl, instrument, instruments, passes, passmanager, tools, transform  # noqa: F401  # a submodule needs no alias to be seen
     from .compiler import analysis as analysis
     from .compiler import frontends as frontends
     from .compiler import interpreters as interpreters
@@ -34,10 +34,13 @@ if TYPE_CHECKING:
     from .compiler.execution import compile as compile
     from .compiler.execution import optimize as optimize
     from .compiler.execution import run as run
+    from .compiler.memory_estimate import MemoryEstimate as MemoryEstimate
+    from .compiler.memory_estimate import estimate_memory as estimate_memory
     from .compiler.source import load as load
     from .compiler.source import save as save
     from .compiler.tuning import Tuning as Tuning
     from .compiler.tuning import tune as tune
+    from .dialects.relax.block_builder import BlockBuilder as BlockBuilder
     from .dialects.target import Target as Target
     from .passes.pipelines_by_name import get_pipeline as get_pipeline
     from .passes.pipelines_by_name import register_pipeline as register_pipeline

@@ -16,7 +16,7 @@ def modules() -> list[str]:
     """Return the names of all modules of Passline."""
     roots = (
         "passline",
-        *(f"passline.{name}" for name in ("instrument", "instruments", "transform")),
+        *(f"passline.{name}" for name in ("dpl", "instrument", "instruments", "transform")),
     )
     return [
         *roots,

@@ -13,30 +13,66 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import NoReturn, TypeGuard, TypeVar, cast
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import Commutative, ConstantLike
 
 from ...dialects.relax.attributes import PropertyValue, properties_of
+from ...dialects.relax.types import Tensor, is_tensor, shape_of
 
 
 @dataclass(frozen=True)
 class Match:
-    """The operations that a pattern matched, and the values of its named wildcards."""
+    """The operations that a pattern matched, and the values of its parts: `match[pattern]`, or
+    `match["x"]` for a named wildcard."""
 
     ops: tuple[Operation, ...] = ()
     values: Mapping[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+    parts: tuple[tuple[Pattern, SSAValue], ...] = ()
+    """The patterns that matched, each with its value; operands come before their operation."""
+
+    def value_of(self, pattern: Pattern) -> SSAValue | None:
+        """Return the value that a pattern matched; None if it is not part of the match."""
+        return next((value for part, value in self.parts if part is pattern), None)
+
+    def __getitem__(self, key: Pattern | str) -> SSAValue:
+        found = self.values.get(key) if isinstance(key, str) else self.value_of(key)
+        if found is None:
+            raise KeyError(f"'{key}' is not part of the match")
+        return found
+
+    def __contains__(self, key: Pattern | str) -> bool:
+        return key in self.values if isinstance(key, str) else self.value_of(key) is not None
 
 
 class Pattern(ABC):
     """A description of a value by the operations that compute it.
 
-    `str` returns the text that `parse_pattern` reads.
+    A pattern that stands at several places of another one matches the same value at each. `str`
+    returns the text that `parse_pattern` reads.
     """
 
-    @abstractmethod
+    def match(self, value: SSAValue | Operation) -> Match | None:
+        """Return the first way to match a value, or the first result of an operation; None if there
+        is none. Source: `extract_matched_expr` of `tvm.relax.dpl`."""
+        if isinstance(value, Operation):
+            if not value.results:
+                return None
+            value = value.results[0]
+        return next(self.matches(value, Match()), None)
+
     def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
         """Yield `found` extended by this pattern, for each way to match `value`."""
+        if (before := found.value_of(self)) is not None:
+            if before is value:
+                yield found
+            return
+        for each in self.extend(value, found):
+            yield Match(each.ops, each.values, (*each.parts, (self, value)))
+
+    @abstractmethod
+    def extend(self, value: SSAValue, found: Match) -> Iterator[Match]:
+        """Yield `found` extended by the parts of this pattern, for each way to match `value`."""
 
     def last_ops(self) -> frozenset[str]:
         """Return the names of the operations that can compute a matched value; none for any."""
@@ -49,6 +85,18 @@ class Pattern(ABC):
         """Match `wrap(self)`, or else this pattern alone."""
         return wrap(self) | self
 
+    def has_shape(self, shape: Sequence[int | None]) -> Pattern:
+        """Match the values of this pattern that are tensors of this shape; None is any size."""
+        return OfType(self, tuple(shape), "")
+
+    def has_rank(self, rank: int) -> Pattern:
+        """Match the values of this pattern that are tensors of this rank."""
+        return self.has_shape((None,) * rank)
+
+    def has_dtype(self, dtype: str) -> Pattern:
+        """Match the values of this pattern that are tensors of these elements, such as `f32`."""
+        return OfType(self, None, dtype)
+
 
 def wildcard(name: str = "") -> Pattern:
     """Match any value; all wildcards of one name match the same value."""
@@ -58,6 +106,11 @@ def wildcard(name: str = "") -> Pattern:
 def is_const() -> Pattern:
     """Match a constant."""
     return Constant()
+
+
+def is_arg() -> Pattern:
+    """Match a parameter of a function or another region. Source: `is_var` of `tvm.relax.dpl`."""
+    return Argument()
 
 
 def is_op(name: str, **attributes: PropertyValue) -> OpPattern:
@@ -75,12 +128,12 @@ class Wildcard(Pattern):
 
     name: str
 
-    def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
+    def extend(self, value: SSAValue, found: Match) -> Iterator[Match]:
         if not self.name:
             yield found
         # A match is copied to extend it, so that failed alternatives leave nothing.
         elif found.values.get(self.name, value) is value:
-            yield Match(found.ops, {**found.values, self.name: value})
+            yield Match(found.ops, {**found.values, self.name: value}, found.parts)
 
     def __str__(self) -> str:
         return f"%{self.name}" if self.name else "*"
@@ -90,7 +143,7 @@ class Wildcard(Pattern):
 class Constant(Pattern):
     """A constant."""
 
-    def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
+    def extend(self, value: SSAValue, found: Match) -> Iterator[Match]:
         if isinstance(value.owner, Operation) and value.owner.has_trait(
             ConstantLike, value_if_unregistered=False
         ):
@@ -101,13 +154,58 @@ class Constant(Pattern):
 
 
 @dataclass(frozen=True)
+class Argument(Pattern):
+    """An argument of a block."""
+
+    def extend(self, value: SSAValue, found: Match) -> Iterator[Match]:
+        if isinstance(value, BlockArgument):
+            yield found
+
+    def __str__(self) -> str:
+        return "arg"
+
+
+@dataclass(frozen=True)
+class OfType(Pattern):
+    """The values of a pattern that are tensors of a shape, of an element type or of both."""
+
+    pattern: Pattern
+    shape: tuple[int | None, ...] | None
+    dtype: str
+
+    def extend(self, value: SSAValue, found: Match) -> Iterator[Match]:
+        if is_tensor(value.type) and self._is_of(value.type):
+            yield from self.pattern.matches(value, found)
+
+    def _is_of(self, type: Tensor) -> bool:
+        if self.dtype and str(type.element_type) != self.dtype:
+            return False
+        if self.shape is None:
+            return True
+        shape = shape_of(type)
+        return (
+            shape is not None
+            and len(shape) == len(self.shape)
+            and all(size in (None, own) for size, own in zip(self.shape, shape, strict=True))
+        )
+
+    def last_ops(self) -> frozenset[str]:
+        return self.pattern.last_ops()
+
+    def __str__(self) -> str:
+        sizes = ["?" if size is None else str(size) for size in self.shape or ()]
+        type = "x".join(filter(None, (*sizes, self.dtype)))
+        return f"{self.pattern}:{type or 'scalar'}"
+
+
+@dataclass(frozen=True)
 class Either(Pattern):
     """A choice of two patterns; matches of the first come first."""
 
     first: Pattern
     second: Pattern
 
-    def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
+    def extend(self, value: SSAValue, found: Match) -> Iterator[Match]:
         # Lazily: the second is tried only if no later part of the pattern fits with the first.
         yield from self.first.matches(value, found)
         yield from self.second.matches(value, found)
@@ -127,14 +225,18 @@ class OpPattern(Pattern):
     attributes: Mapping[str, PropertyValue]
     operands: tuple[Pattern, ...] | None = None
 
-    def __call__(self, *operands: Pattern) -> Pattern:
+    def __call__(self, *operands: Pattern) -> OpPattern:
         return OpPattern(self.name, self.attributes, operands)
 
-    def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
+    def has_attr(self, attributes: Mapping[str, PropertyValue]) -> OpPattern:
+        """Match the operations of this pattern with these properties, too."""
+        return OpPattern(self.name, {**self.attributes, **attributes}, self.operands)
+
+    def extend(self, value: SSAValue, found: Match) -> Iterator[Match]:
         op = value.owner
         if not isinstance(op, Operation) or op.name != self.name or not self._has_attributes(op):
             return
-        found = Match((*found.ops, op), found.values)
+        found = Match((*found.ops, op), found.values, found.parts)
         if self.operands is None:
             yield found
         elif len(self.operands) == len(op.operands):
@@ -193,9 +295,10 @@ def parse_pattern(text: str) -> Pattern:
     """Parse a pattern such as `relax.add(%x, relax.sum{axis=[1]}(*)) | relax.exp(const)`.
 
         alternatives ::= pattern ("|" pattern)*
-        pattern      ::= "*" | "%name" | "const" | "(" alternatives ")" | operation
+        pattern      ::= ("*" | "%name" | "const" | "arg" | "(" alternatives ")" | operation) type?
         operation    ::= name ["{" property, ... "}"] ["(" alternatives, ... ")"]
         property     ::= name "=" value
+        type         ::= ":" (sizes | dtype | sizes "x" dtype | "scalar"), as in 2x?xf32
 
     The value of a property is written as in JSON. Errors: ValueError, with the expected and the
     given text.
@@ -210,7 +313,8 @@ class _PatternParser:
     """A recursive descent parser with a method for each rule of the grammar."""
 
     # `\Z` makes the end a token of its own, the empty one. Names have dots, as `relax.nn.conv2d`.
-    _TOKEN = re.compile(r"\s*(%[\w.]+|[\w.]+|[*(){}|,=]|\Z)")
+    _TOKEN = re.compile(r"\s*(%[\w.]+|[\w.]+|[*(){}|,=]|:\s*[\w?]+|\Z)")
+    _TYPE = re.compile(r"(?:scalar|((?:\d+|\?)(?:x(?:\d+|\?))*))?x?((?!x)[a-z]+\d*(?:E\w+)?)?")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -246,16 +350,30 @@ class _PatternParser:
         return pattern
 
     def pattern(self) -> Pattern:
+        pattern = self.untyped()
+        while (token := self.peek()) and token[0] == ":":
+            type = token[1:].strip()
+            if (match := self._TYPE.fullmatch(type)) is None or not type:
+                self.fail("a type, as 2x?xf32, after ':'")
+            self.take()
+            sizes = [
+                None if size == "?" else int(size) for size in (match[1] or "").split("x") if size
+            ]
+            shape = tuple(sizes) if sizes or type == "scalar" else None
+            pattern = OfType(pattern, shape, match[2] or "")
+        return pattern
+
+    def untyped(self) -> Pattern:
         token = self.peek()
         if not token or not (token[0] in "*(%" or token[0].isalpha()):
-            self.fail("an operation, *, %name, const or (")
+            self.fail("an operation, *, %name, const, arg or (")
         self.take()
         if token == "(":
             pattern = self.alternatives()
             self.expect(")")
             return pattern
-        if token == "const":
-            return is_const()
+        if token in ("const", "arg"):
+            return is_const() if token == "const" else is_arg()
         if token[0] in "*%":
             return wildcard(token[1:])
         pattern = OpPattern(token, dict(self.items("{", "}", self.property_)))

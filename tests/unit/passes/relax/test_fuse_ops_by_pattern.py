@@ -112,7 +112,7 @@ def test_the_value_of_a_named_wildcard():
 @table_test(
     "text, message",
     [
-        ("p=", "expected an operation, *, %name, const or (, got 'the end'"),
+        ("p=", "expected an operation, *, %name, const, arg or (, got 'the end'"),
         ("p=relax.add(*, *) relax", "expected the end, got 'relax'"),
         ("p=relax.sum{axis}(*)", "expected '=', got '}(*)'"),
         ("p=relax.sum{axis=x}(*)", "expected a number, a string, true, false or a list of numbers"),
