@@ -1,7 +1,7 @@
 """Passes and pipelines under TVM's name: `passline.transform.Sequential`, `FoldConstant`, ...
 
-All names of `passline.passmanager` and `passline.passes`; those of passes are imported when they
-are used.
+All names of `passline.passmanager` and `passline.passes`, and `prim_func_pass`; those of passes are
+imported when they are used.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from .passmanager.names import lazy_names
 
 if TYPE_CHECKING:
     from .passes import *
+    from .passes.tir.base import PrimFuncPass as PrimFuncPass
+    from .passes.tir.base import prim_func_pass as prim_func_pass
     from .passmanager import *
 
     __all__: list[str]

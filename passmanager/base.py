@@ -31,15 +31,8 @@ from .runner import AbstractPass, current_instrumentor, replace_contents, run_pa
 _METADATA = (
     *("name", "opt_level", "required", "preserves", "requires", "ensures"),
     *("after", "before", "stage"),
-    *(
-        "nestable",
-        "rounds",
-        "changes_interface",
-        "acts_on",
-        "parallel",
-        "statistics",
-        "remark_categories",
-    ),
+    *("nestable", "rounds", "changes_interface", "acts_on"),
+    *("parallel", "traceable", "statistics", "remark_categories"),
 )
 
 _MEANT = (*_METADATA[1:-1], "anchor")
@@ -127,8 +120,9 @@ class Pass(AbstractPass):
     passes and stages), `rounds` (whether it may change the rounding of floats, as by reassociation,
     or the `Rounding` that says how), `changes_interface` (whether it may remove, rename or hide
     public functions, or change their parameters), `acts_on` (classes of ops without which it does
-    nothing), `parallel` (whether its functions may go to workers), `statistics` (its counters,
-    with descriptions), `remark_categories` (those of its remarks) are plain class attributes.
+    nothing), `parallel` (whether its functions may go to workers), `traceable` (TVM's, which
+    nothing reads), `statistics` (its counters, with descriptions), `remark_categories` (those of
+    its remarks) are plain class attributes.
     Options are the annotated fields of a `@dataclass(frozen=True)` subclass. Calling a pass
     transforms a copy; `apply` works in place, and makes every pass usable as one of xDSL's. Derive
     from ModulePass or FunctionPass.
@@ -171,6 +165,7 @@ class Pass(AbstractPass):
             pass_text(self),
             rounds=self.rounds,
             changes_interface=self.changes_interface,
+            traceable=self.traceable,
         )
 
     def __str__(self) -> str:

@@ -216,13 +216,16 @@ def option_type(key: str) -> object | None:
         raise ConfigError(f"config option {error}") from None
 
 
-def config_types() -> dict[str, dict[str, str]]:
+def config_types(owners: bool = False) -> dict[str, dict[str, str]]:
     """Return all keys that a context's `config` takes, with their types as text under `type`; the
-    key of an option of a pass is `pass.field`.
+    key of an option of a pass is `pass.field`. With `owners` the passes that have options are keys,
+    too: their values are dicts, and the type is the class, as in TVM.
     """
     found: dict[str, dict[str, str]] = {}
     for key in _all_keys():
         if key.has_fields:
+            if owners and pass_options(key.type):
+                found[key.name] = {"type": key.type.__name__}
             found |= {
                 f"{key.name}.{o.field}": {"type": o.type_text} for o in pass_options(key.type)
             }

@@ -280,7 +280,7 @@ class PassContext:
     @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:
         """Return all keys that `config` takes, with their types as text under `type`."""
-        return config_types()
+        return config_types(owners=True)
 
     # Which pass runs
 

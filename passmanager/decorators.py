@@ -24,16 +24,17 @@ ModuleFunction = Callable[[ModuleOp, PassContext], ModuleOp | None]
 FunctionFunction = Callable[[OpT, ModuleOp, PassContext], OpT | None]
 
 
-class PlacementMetadata(TypedDict, total=False):
-    """The place of a pass in pipelines; the keys mean what the class attributes `after`, `before`
-    and `stage` of a pass mean."""
+class FurtherMetadata(TypedDict, total=False):
+    """The place of a pass in pipelines, and TVM's `traceable`; the keys mean what the class
+    attributes of a pass mean."""
 
     after: Sequence[str]
     before: Sequence[str]
     stage: str
+    traceable: bool
 
 
-_KEYWORDS = ("opt_level", "name", "required", "anchor", *PlacementMetadata.__annotations__)
+_KEYWORDS = ("opt_level", "name", "required", "anchor", *FurtherMetadata.__annotations__)
 
 
 class ModuleDecorator(Protocol):
@@ -60,7 +61,7 @@ def module_pass(
     opt_level: int | None = None,
     name: str | None = None,
     required: Sequence[str] | None = None,
-    **placement: Unpack[PlacementMetadata],
+    **placement: Unpack[FurtherMetadata],
 ) -> type[C]: ...
 @overload
 def module_pass(
@@ -68,7 +69,7 @@ def module_pass(
     opt_level: int | None = None,
     name: str | None = None,
     required: Sequence[str] | None = None,
-    **placement: Unpack[PlacementMetadata],
+    **placement: Unpack[FurtherMetadata],
 ) -> ModulePass: ...
 @overload
 def module_pass(
@@ -76,14 +77,14 @@ def module_pass(
     opt_level: int | None = None,
     name: str | None = None,
     required: Sequence[str] | None = None,
-    **placement: Unpack[PlacementMetadata],
+    **placement: Unpack[FurtherMetadata],
 ) -> ModuleDecorator: ...
 def module_pass(
     pass_func: object = None,
     opt_level: int | None = None,
     name: str | None = None,
     required: Sequence[str] | None = None,
-    **placement: Unpack[PlacementMetadata],
+    **placement: Unpack[FurtherMetadata],
 ) -> object:
     """Make a module pass of a function `(module, ctx)`, or of a class with the method
     `transform_module(module, ctx)`.
@@ -108,7 +109,7 @@ def function_pass(
     name: str | None = None,
     required: Sequence[str] | None = None,
     anchor: type[Operation] = FuncOp,
-    **placement: Unpack[PlacementMetadata],
+    **placement: Unpack[FurtherMetadata],
 ) -> type[C]: ...
 @overload
 def function_pass(
@@ -117,7 +118,7 @@ def function_pass(
     name: str | None = None,
     required: Sequence[str] | None = None,
     anchor: type[Operation] = FuncOp,
-    **placement: Unpack[PlacementMetadata],
+    **placement: Unpack[FurtherMetadata],
 ) -> FunctionPass[OpT]: ...
 @overload
 def function_pass(
@@ -126,7 +127,7 @@ def function_pass(
     name: str | None = None,
     required: Sequence[str] | None = None,
     anchor: type[Operation] = FuncOp,
-    **placement: Unpack[PlacementMetadata],
+    **placement: Unpack[FurtherMetadata],
 ) -> FunctionDecorator: ...
 def function_pass(
     pass_func: object = None,
@@ -134,7 +135,7 @@ def function_pass(
     name: str | None = None,
     required: Sequence[str] | None = None,
     anchor: type[Operation] | None = None,
-    **placement: Unpack[PlacementMetadata],
+    **placement: Unpack[FurtherMetadata],
 ) -> object:
     """Make a function pass of a function `(func, module, ctx)`, or of a class with the method
     `transform_function`.
@@ -155,7 +156,7 @@ def function_pass(
 
 
 def _metadata(
-    opt_level: int | None, required: Sequence[str] | None, placement: PlacementMetadata
+    opt_level: int | None, required: Sequence[str] | None, placement: FurtherMetadata
 ) -> dict[str, object]:
     """Return the class attributes that the arguments of a decorator set."""
     given: dict[str, object] = {}
@@ -165,7 +166,7 @@ def _metadata(
     if required is not None:
         given["required"] = check_names("required", required)
     for name in placement:
-        if name not in PlacementMetadata.__annotations__:
+        if name not in FurtherMetadata.__annotations__:
             raise TypeError(f"a pass has no metadata '{name}'{did_you_mean(name, _KEYWORDS)}")
     return given | placement
 

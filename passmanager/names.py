@@ -174,7 +174,9 @@ def nearest_file(path: Path) -> str:
 
 _OF_TVM = {
     "_transform": "passes are in passline.transform",
+    "DataflowBlockPass": "write a FunctionPass: every block is a dataflow block",
     "build_config": "write PassContext(opt_level=3)",
+    "dataflowblock_pass": "write @function_pass: every block is a dataflow block",
     "relay": "passes are in passline.transform; the dialect is called relax",
     "relax": "passes are in passline.transform, operations in passline.dialects.relax",
     "sequential": "write Sequential([...])",

@@ -271,8 +271,9 @@ class PassInfo:
     `info.name == "FuseOps"`; `key` is the `name_key` of the name. The other fields are not compared
     when two infos are: `text` is the pass with its options as a pipeline spells them; `composite`
     is true for a pass made of passes, `rounds` for one that may change how floats are rounded,
-    `changes_interface` for one that may change the public functions.
-    TVM's order of arguments works too: `PassInfo(2, "fold-constant", [])`.
+    `changes_interface` for one that may change the public functions; nothing reads `traceable`, as
+    in TVM.
+    TVM's order of arguments works too: `PassInfo(2, "fold-constant", [], False)`.
     """
 
     name: str = field(compare=False)
@@ -282,6 +283,7 @@ class PassInfo:
     composite: bool = field(default=False, compare=False)
     rounds: bool | Rounding = field(default=False, compare=False)
     changes_interface: bool = field(default=False, compare=False)
+    traceable: bool = field(default=False, compare=False)
     key: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -289,6 +291,9 @@ class PassInfo:
             level, name = self.name, self.opt_level
             object.__setattr__(self, "name", name)
             object.__setattr__(self, "opt_level", level)
+            if isinstance(self.text, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+                object.__setattr__(self, "traceable", self.text)
+                object.__setattr__(self, "text", "")
         check_name(self.name)
         check_level(self.opt_level)
         object.__setattr__(self, "required", check_names("required", self.required))

@@ -56,6 +56,7 @@ class AbstractPass(xdsl_passes.ModulePass):
     nestable: ClassVar[bool] = False
     rounds: ClassVar[bool | Rounding] = False
     changes_interface: ClassVar[bool] = False
+    traceable: ClassVar[bool] = False
     acts_on: ClassVar[Sequence[type]] = ()
     """The classes and interfaces of ops without which the pass changes and reports nothing: its
     body does not run on a module that has none of them. Empty if there is no such limit."""

@@ -55,11 +55,15 @@ class Sequential(Pass):
         opt_level: int | PassInfo = 0,
         name: str = "sequential",
         required: Iterable[str] = (),
+        traceable: bool = False,
     ) -> None:
         self.passes = check_passes(passes)
         if isinstance(opt_level, PassInfo):
-            opt_level, name, required = opt_level.opt_level, opt_level.name, opt_level.required
+            given = opt_level
+            opt_level, name, required = given.opt_level, given.name, given.required
+            traceable = given.traceable
         self.options = SequentialOptions(name, opt_level, check_names("required", required))
+        self._traceable = traceable
         self.stages: Mapping[str, range] = {}
         """The stages, and their ranges in `passes`."""
         self.places: Mapping[int, Place] = {}
@@ -72,7 +76,10 @@ class Sequential(Pass):
         own = self.options
         children = ",".join(info_of(child).text for child in self.passes)
         text = f"{Sequential.name}{options_text(own)}({children})"
-        return PassInfo(own.name, own.opt_level, own.required, text, composite=True)
+        traceable = self._traceable
+        return PassInfo(
+            own.name, own.opt_level, own.required, text, composite=True, traceable=traceable
+        )
 
     @property
     def children(self) -> tuple[ModulePass, ...]:

@@ -261,7 +261,35 @@ class BoundSearch:
         found = found.meet(Range(None, self.upper_bound(difference)))
         if (answer := decide(predicate, found)) is not None:
             return answer
-        return decide(predicate, found.meet(Range(self.lower_bound(difference))))
+        found = found.meet(Range(self.lower_bound(difference)))
+        if (answer := decide(predicate, found)) is None and predicate in ("eq", "ne"):
+            answer = self._decide_by_equations(predicate, difference)
+        return answer
+
+    def _decide_by_equations(self, predicate: Predicate, difference: LinearForm) -> bool | None:
+        """Return whether an equation or its negation holds with the equations in force put into it,
+        if constraints are added up.
+
+        Only equations keep the integers that a range leaves out: from `i == j` and `j != k` follows
+        `i != k`, of which no bound says anything.
+        """
+        pending = [(difference, MAX_TRANSITIVE_DEPTH if self.transitive else 0)]
+        seen = {difference}
+        for form, depth in pending:
+            if (answer := decide(predicate, self.constraints.range_of(form))) is not None:
+                return answer
+            if depth == 0 or len(seen) > MAX_SUMS:
+                continue
+            for atom, count in form.terms:
+                for relation, within, _ in self.constraints.relations_of(atom):
+                    factor, rest = divmod(count, relation.coefficient(atom))
+                    if rest or within.constant is None:
+                        continue
+                    left = form - relation * factor + factor * within.constant
+                    if left not in seen and len(left.terms) <= len(form.terms) + 1:
+                        seen.add(left)
+                        pending.append((left, depth - 1))
+        return None
 
     def upper_bound(self, form: LinearForm) -> int | None:
         """Return the smallest upper bound that is found, or None."""

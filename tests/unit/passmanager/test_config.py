@@ -537,9 +537,11 @@ def test_list_of_all_options_has_their_types(monkeypatch: pytest.MonkeyPatch) ->
     register_config_option("toy.flag", bool)
     register_config_option("toy.Settings", Settings)
     assert PassContext.list_configs() == {
+        "tir-unroll-loop": {"type": "UnrollLoop"},
         "tir-unroll-loop.auto_max_step": {"type": "int"},
         "tir-unroll-loop.explicit_unroll": {"type": "bool"},
         "tir-unroll-loop.names": {"type": "tuple[str, ...]"},
+        "toy.Settings": {"type": "Settings"},
         "toy.Settings.depth": {"type": "int"},
         "toy.Settings.names": {"type": "tuple[str, ...]"},
         "toy.flag": {"type": "bool"},

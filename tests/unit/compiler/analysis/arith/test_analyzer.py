@@ -64,6 +64,14 @@ TRANSITIVE = [
     ("i>=j+5 j>=k+7", "i>=k+13", None),
     ("i<=j+-5 j<=k+-7", "i<=k+-12", True),
     ("i<=j j<=k k<=l", "i<=l", True),
+    ("i==j j!=k", "i!=k", True),
+    ("i==j j!=k", "i==k", False),
+    ("j!=k i==j", "k==i", False),
+    ("i==j+5 j!=k+7", "i!=k+12", True),
+    ("i==j+5 j!=k+7", "i!=k+11", None),
+    ("i==j j==k k!=l", "i!=l", True),
+    ("i!=j j!=k", "i!=k", None),
+    ("i<=j j!=k", "i!=k", None),
 ]
 """Constraints, a condition, and whether it holds if constraints are added up."""
 
