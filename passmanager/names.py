@@ -122,8 +122,10 @@ def pass_key(name: str) -> str:
 def find_name(name: str, names: Mapping[str, str]) -> str | None:
     """Return the pass called `name`, in any spelling or as another project calls it, in a table by
     `name_key`; None if it is not there."""
-    found = names.get(name_key(name))
-    return names.get(pass_key(name)) if found is None else found
+    own = names.get(name_key(name))
+    # A full name of another project, as `relax.transform.TopologicalSort`, is not one of ours.
+    is_full = "." in name and not name.islower()
+    return (names.get(pass_key(name)) or own) if own is None or is_full else own
 
 
 def unknown_pass(name: str, candidates: Iterable[str], before: str = "") -> str:

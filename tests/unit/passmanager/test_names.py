@@ -125,6 +125,7 @@ def test_names_of_another_project(name: str, says: str) -> None:
         assert pass_key("Old") == "new" and pass_key("Parts") == "parts"
         assert find_name("OLD", {"new": "new"}) == "new"
         assert find_name("OLD", {"new": "new", "old": "o.l.d"}) == "o.l.d"
+        assert find_name("relax.transform.Old", {"new": "new", "old": "o.l.d"}) == "new"
         assert PassName("new") == "Old" and PassName("new") != "Gone"
 
 
