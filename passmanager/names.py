@@ -114,9 +114,11 @@ def foreign_key(name: str) -> ForeignName | None:
 
 
 def pass_key(name: str) -> str:
-    """Return the key of the pass that another project calls `name`; `name_key` for others."""
-    found = foreign_pass(name)
-    return name_key(found.here if found is not None and found.is_same else name)
+    """Return the key of the pass that another project calls `name`; `name_key` for others, and for
+    a class of TVM's without its namespace, which may be any project's."""
+    key = name_key(name)
+    found = next((load()[0][key] for load in _foreign if key in load()[0]), None)
+    return name_key(found.here) if found is not None and found.is_same else key
 
 
 def find_name(name: str, names: Mapping[str, str]) -> str | None:
@@ -124,8 +126,10 @@ def find_name(name: str, names: Mapping[str, str]) -> str | None:
     `name_key`; None if it is not there."""
     own = names.get(name_key(name))
     # A full name of another project, as `relax.transform.TopologicalSort`, is not one of ours.
-    is_full = "." in name and not name.islower()
-    return (names.get(pass_key(name)) or own) if own is None or is_full else own
+    if own is not None and ("." not in name or name.islower()):
+        return own
+    found = foreign_pass(name)
+    return (names.get(name_key(found.here)) if found is not None and found.is_same else None) or own
 
 
 def unknown_pass(name: str, candidates: Iterable[str], before: str = "") -> str:

@@ -191,7 +191,8 @@ def test_help_shows_the_arguments_of_a_pass() -> None:
     assert str(signature(FunctionPass)) == "()"
     assert str(signature(Tag)) == "()"
     assert [*signature(Append).parameters] == ["tag"]
-    assert [*signature(Sequential).parameters] == ["passes", "opt_level", "name", "required"]
+    names = ["passes", "opt_level", "name", "required", "traceable"]
+    assert [*signature(Sequential).parameters] == names
 
 
 @table_test(
