@@ -208,8 +208,11 @@ class Importer(Builder):
         assert end is not None
         type = FunctionType.from_lists(block.arg_types, end.operand_types)
         names = [
-            ArrayAttr([_attributes(info, type, sizes) for info, type in zip(infos, types)])
-            for infos, types in ((inputs, block.arg_types), (outputs, end.operand_types))
+            ArrayAttr([_attributes(info, type, sizes, facts) for info, type in zip(infos, types)])
+            for infos, types, facts in (
+                (inputs, block.arg_types, True),
+                (outputs, end.operand_types, False),
+            )
         ]
         function = FuncOp("main", type, Region(block), arg_attrs=names[0], res_attrs=names[1])
         name = self.model.graph.name
@@ -547,10 +550,10 @@ def elements_of_sequences(
 
 
 def _attributes(
-    info: ValueInfoProto, type: Attribute, sizes: Mapping[str, int | Size]
+    info: ValueInfoProto, type: Attribute, sizes: Mapping[str, int | Size], facts: bool
 ) -> DictionaryAttr:
     """Return the attributes of a parameter or result: its name, and those of its unknown
-    dimensions."""
+    dimensions; with `facts` also of known ones from which a size of a name may follow."""
     attributes = with_name(DictionaryAttr({}), info.name)
     dimensions = dimensions_of(info.type)
     if dimensions is None or not is_ranked(type) or len(dimensions) != type.get_num_dims():
@@ -558,7 +561,7 @@ def _attributes(
     return with_dimension_names(
         attributes,
         [
-            d if isinstance(d, str) and n == DYNAMIC_INDEX else None
+            d if isinstance(d, str) and (facts or n == DYNAMIC_INDEX) else None
             for d, n in zip(
                 (bound_dimension(d, sizes) for d in dimensions), type.get_shape(), strict=True
             )

@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from passline.compiler.frontends.onnx import ModelError, import_model
 from passline.compiler.interpreters.shape_bindings import ShapeBindingError
 from passline.dialects.relax.constant import ConstantOp, FullOp
+from passline.passes.relax.bind_shapes import BindShapes
 
 
 def main(module: ModuleOp) -> FuncOp:
@@ -123,6 +124,18 @@ def test_dimensions_that_are_expressions_get_sizes():
     assert "tensor<4x9xf32>" in signature(import_model(model, shapes={"x": (None, 9)}))
     with pytest.raises(ShapeBindingError, match="is '2\\*N \\+ 1', which is 9 by dimension 0 of"):
         import_model(model, shapes={"x": (4, 8)})
+
+
+def test_a_size_of_several_names_is_a_fact_for_later():
+    model = model_of("g (float[M, N] x, float[K] y) => (float[M, N] z) { z = Exp(x) }")
+    model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "M * N"
+    module = import_model(model, shapes={"y": (65,)})
+    assert '%y: tensor<65xf32> {onnx.name = "y", onnx.dims = ["M * N"]}' in signature(module)
+    with pytest.raises(ShapeBindingError, match=r"'M \* N', which is 64 by .*, not 65"):
+        BindShapes(dims=("M=4", "N=16"))(module)
+    renamed = import_model(model, dims={"M": "2 * k"})
+    assert 'onnx.dims = ["2 * k", "N"]}, %y' in signature(renamed)
+    assert '"z", onnx.dims = ["2 * k", "N"]}' in signature(renamed)
 
 
 def test_an_operator_that_needs_a_size_gets_it():
