@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from ..passmanager.names import ForeignName, ForeignNames, name_key
+from ..passmanager.foreign_names import ForeignName, ForeignTable
+from ..passmanager.names import name_key
 
 TABLE = "tvm_names.txt"
 
@@ -25,12 +26,12 @@ def read_sections() -> dict[str, list[ForeignName]]:
     return sections
 
 
-def read_names() -> ForeignNames:
+def read_names() -> ForeignTable:
     """Return the passes and the config keys of TVM, each by its `name_key`."""
     sections = read_sections()
     passes = [row for kind in ("passes", "older passes") for row in sections[kind]]
     keys = [row for kind in ("keys", "older keys") for row in sections[kind]]
-    return {key_of(row.name): row for row in passes}, {key_of(row.name): row for row in keys}
+    return ForeignTable(*({key_of(row.name): row for row in rows} for rows in (passes, keys)))
 
 
 def key_of(name: str) -> str:

@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 
 from .errors import ConfigError
 from .limits import DEFAULT_MAX_ELEMENTS, MAX_ELEMENTS
-from .names import closest_name, find_name, foreign_key, name_key
+from .names import closest_name, find_name, key_hint, name_key
 from .options import check_range, find_option, from_value, pass_options
 from .registry import installed
 
@@ -294,16 +294,13 @@ def _unknown_key(key: str) -> str:
     a pass that is called so, or the nearest key.
     """
     start = f"there is no config option and no pass '{key}'"
-    if (found := foreign_key(key)) is not None and (found.here or found.note):
-        meant = f"did you mean '{found.here}'?" if found.here else ""
-        note = f"({found.note})" if meant and found.note else found.note
-        return f"{start}; {meant}{' ' * bool(meant and note)}{note}"
+    if hint := key_hint(key):
+        return f"{start}; {hint}"
     options = [option.name for option in _registered.values()]
     registered = ", ".join(sorted(options)) or "none"
     closest = _field_called(key) or closest_name(key, [*options, *installed().passes])
-    return f"{start}; " + (
-        f"did you mean '{closest}'?" if closest else f"registered options: {registered}"
-    )
+    meant = f"did you mean '{closest}'?" if closest else f"registered options: {registered}"
+    return f"{start}; {meant}"
 
 
 def _field_called(key: str) -> str | None:

@@ -29,9 +29,11 @@ ConditionMode: TypeAlias = Literal["never", "changed", "always"]
 """When conditions are checked; `changed`: where the module changed since the last check."""
 
 
-def _keys(names: Iterable[str]) -> frozenset[str]:
+def _keys(names: tuple[str, ...]) -> frozenset[str]:
     """Return the keys of the passes called `names`, in any spelling or as another project calls
     them."""
+    if not names:
+        return frozenset()
     return frozenset(key for name in names for key in (name_key(name), pass_key(name)))
 
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.abc import InspectLoader
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 # The names of passes: how they are spelled and compared, and the nearest valid name, with which a
 # message about an unknown name ends.
@@ -55,8 +55,9 @@ class PassName(str):
             return NotImplemented
         if str.__eq__(self, other) or (key := name_key(str(self))) == name_key(str(other)):
             return True
-        # Only names of other projects have capitals: no other comparison needs their table.
-        return not other.islower() and key == pass_key(str(other))
+        if other.islower():
+            return False  # only names of other projects have capitals
+        return key == pass_key(str(other))
 
     def __ne__(self, other: object) -> bool:
         return NotImplemented if not isinstance(other, str) else not self == other
@@ -75,50 +76,37 @@ def kebab_case(name: str) -> str:
 # The names of another project
 
 
-@dataclass(frozen=True)
-class ForeignName:
-    """The name that another project has for a pass or a config key."""
+class ForeignNames(Protocol):
+    """The names that another project has for passes and config keys: see `foreign_names.py`."""
 
-    name: str
-    here: str = ""
-    """The counterpart: a key, or passes as in a pipeline; empty if there is none."""
-    note: str = ""
-    """What else is to be said about it, or why there is none."""
-    is_same: bool = False
-    """Whether the name stands for the counterpart, which is one pass or key."""
+    def same(self, name: str, bare: bool) -> str | None:
+        """Return the pass that a name stands for; with `bare` also that of a class."""
+        ...
+
+    def pass_hint(self, name: str, candidates: Iterable[str], before: str) -> str:
+        """Return the end of a message about an unknown pass; empty text if the name is not there,
+        or its counterpart is none of the candidates, each of which `before` precedes."""
+        ...
+
+    def key_hint(self, name: str) -> str:
+        """Return what a message says about an unknown config key; empty if it is not there."""
+        ...
 
 
-ForeignNames: TypeAlias = tuple[Mapping[str, ForeignName], Mapping[str, ForeignName]]
-"""Passes and config keys, each by its `name_key`."""
-
-_foreign: list[Callable[[], ForeignNames]] = []
+foreign_names: list[Callable[[], ForeignNames]] = []
 
 
 def register_foreign_names(load: Callable[[], ForeignNames]) -> None:
     """Register a function that returns the names of another project. It is called when a name is
     not known."""
-    _foreign.append(cache(load))
+    foreign_names.append(cache(load))
 
 
-def foreign_pass(name: str) -> ForeignName | None:
-    """Return what is known about the pass `name` of another project, in any spelling."""
-    key = name_key(name)
-    keys = (key, f"tir{key}")  # a class of TVM's is known without its namespace, too
-    return next((load()[0][k] for load in _foreign for k in keys if k in load()[0]), None)
-
-
-def foreign_key(name: str) -> ForeignName | None:
-    """Return what is known about the config key `name` of another project, or the pass of it."""
-    key = name_key(name)
-    return next((load()[1][key] for load in _foreign if key in load()[1]), foreign_pass(name))
-
-
-def pass_key(name: str) -> str:
-    """Return the key of the pass that another project calls `name`; `name_key` for others, and for
-    a class of TVM's without its namespace, which may be any project's."""
-    key = name_key(name)
-    found = next((load()[0][key] for load in _foreign if key in load()[0]), None)
-    return name_key(found.here) if found is not None and found.is_same else key
+def pass_key(name: str, bare: bool = False) -> str:
+    """Return the key of the pass that another project calls `name`; `name_key` for others. With
+    `bare` the name may be that of a class without its namespace, which may be any project's."""
+    found = (load().same(name, bare) for load in foreign_names)
+    return name_key(next(filter(None, found), name))
 
 
 def find_name(name: str, names: Mapping[str, str]) -> str | None:
@@ -128,24 +116,23 @@ def find_name(name: str, names: Mapping[str, str]) -> str | None:
     # A full name of another project, as `relax.transform.TopologicalSort`, is not one of ours.
     if own is not None and ("." not in name or name.islower()):
         return own
-    found = foreign_pass(name)
-    return (names.get(name_key(found.here)) if found is not None and found.is_same else None) or own
+    return names.get(pass_key(name, bare=True), own)
 
 
 def unknown_pass(name: str, candidates: Iterable[str], before: str = "") -> str:
     """Return the end of a message about an unknown pass: as `did_you_mean`, or the counterpart of
     a pass of another project, or why there is none. `before` precedes each of the candidates."""
     candidates = [*candidates]
-    keys = {name_key(each).removeprefix("tir"): f"{before}{each}" for each in candidates}
-    if (found := foreign_pass(name)) is not None:
-        passes = found.here.split(",") if found.here else []
-        here = [keys.get(name_key(each).removeprefix("tir"), "") for each in passes]
-        if not here:
-            return f"; {found.name} has no counterpart: {found.note}"
-        if all(here):
-            return f", did you mean '{','.join(here)}'?" + (f" ({found.note})" * bool(found.note))
+    hints = (load().pass_hint(name, candidates, before) for load in foreign_names)
+    if hint := next(filter(None, hints), ""):
+        return hint
     closest = closest_name(name, candidates)
     return f", did you mean '{before}{closest}'?" if closest else ""
+
+
+def key_hint(name: str) -> str:
+    """Return what a message says about a config key of another project; empty for other keys."""
+    return next(filter(None, (load().key_hint(name) for load in foreign_names)), "")
 
 
 # The nearest name
@@ -305,10 +292,10 @@ def lazy_names(
         if name not in places:
             if find_spec(f"{package}.{name}"):  # `from package import module` asks for a name first
                 raise AttributeError(name)
-            if (same := foreign_pass(name)) is not None and same.is_same:
-                keys = {name_key(each).removeprefix("tir"): each for each in places}
-                if (here := keys.get(name_key(same.here).removeprefix("tir"))) is not None:
-                    return load(here)
+            classes = {name_key(each).removeprefix("tir"): each for each in places}
+            if (same := pass_key(name, bare=True)) != name_key(name):
+                if (found := classes.get(same.removeprefix("tir"))) is not None:
+                    return load(found)
             offered = {"": names}
             if also:
                 offered[f"{module}.{also}."] = import_module(f".{also}", package).__all__

@@ -47,7 +47,6 @@ __all__ = [
 
 
 PassFactory = Callable[[], type[ModulePass]]
-PassMaker = Callable[..., ModulePass]
 FrontendFactory: TypeAlias = "Callable[[], type[Frontend]]"
 Extension = Callable[[Dialect], Dialect]
 PassSource: TypeAlias = EntryPoint | str
@@ -204,7 +203,7 @@ def find_pass(name: str) -> type[ModulePass]:
 
 
 def register_pass(
-    pass_: type[ModulePass] | PassFactory | PassMaker, name: str | None = None
+    pass_: type[ModulePass] | Callable[..., type[ModulePass] | ModulePass], name: str | None = None
 ) -> None:
     """Register a pass class, or under `name` a function that returns a class or a pass, as a
     pipeline, for this process.
@@ -225,24 +224,9 @@ def register_pass(
     elif name is None:
         raise TypeError("register_pass needs the name of the pass that a factory makes")
     else:
-        installed().add_pass(name, partial(_class_made_by, pass_, name), _IN_PROCESS)
+        from .pass_makers import class_made_by
 
-
-def _class_made_by(make: PassFactory | PassMaker, name: str) -> type[ModulePass]:
-    """Return the class that a registered function returns; for a pass, a class whose call returns a
-    new one, with the arguments of the function."""
-    made = make()
-    if isinstance(made, type):
-        return made
-    if not isinstance(made, ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"the function of '{name}' returns a pass class or a pass, not {made!r}")
-
-    def new(cls: type[ModulePass], *arguments: object, **options: object) -> ModulePass:
-        return cast(PassMaker, make)(*arguments, **options)
-
-    body: dict[str, object] = {"name": name, "__new__": new, "__doc__": f"Run {made}."}
-    body |= {key: getattr(made, key) for key in ("opt_level", "required") if hasattr(made, key)}
-    return type(name, (ModulePass,), {**body, "__module__": getattr(make, "__module__", __name__)})
+        installed().add_pass(name, partial(class_made_by, pass_, name), _IN_PROCESS)
 
 
 _IN_PROCESS = "register_pass"

@@ -18,6 +18,11 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "passline.passmanager.condition_checks": ("unmet_condition",),
     "passline.compiler.frontends.onnx": ("import_model",),
     "passline.compiler.interpreters": ("register_semantics",),
+    "passline.dpl": (
+        *("Pattern", "Match", "is_op", "wildcard", "is_const", "is_arg", "parse_pattern"),
+        "rewrite_call",
+    ),
+    "passline.transform": ("prim_func_pass",),
     "passline.compiler.kernels.legalizations": ("register_legalizations",),
     "passline.passes.relax.bind_params": ("bind_params",),
     "passline.compiler.interpreters.codegens": ("Codegen", "register_codegen"),

@@ -18,7 +18,7 @@ from support.tables import table_test
 import passline
 import passline.transform
 from passline.passes import PlanMemory
-from passline.passes.tvm_names import read_sections
+from passline.passes.tvm_names import read_names, read_sections
 from passline.passmanager import (
     ConfigError,
     PassContext,
@@ -31,11 +31,13 @@ from passline.passmanager import (
     parse_pipeline,
 )
 from passline.passmanager.config import option_type
-from passline.passmanager.names import ForeignName, foreign_key, foreign_pass, name_key
+from passline.passmanager.foreign_names import ForeignName
+from passline.passmanager.names import name_key
 from passline.passmanager.registry import installed
 
 PAGE = Path(__file__).parents[3] / "docs" / "tvm-passes.md"
 SECTIONS = read_sections()
+TABLE = read_names()
 PASSES = SECTIONS["passes"]
 KEYS = SECTIONS["keys"]
 PIPELINES = SECTIONS["pipelines"]
@@ -83,7 +85,7 @@ def test_every_spelling_of_a_pass_is_answered(row: ForeignName) -> None:
     spelling = f"{namespace}.transform.{name}"
     if namespace in ("relax", "tirx", "s_tir"):
         for each in (row.name, spelling, f"tvm.{spelling}"):
-            found = foreign_pass(each)
+            found = TABLE.find_pass(each)
             assert found is not None and (found.here, found.note) == (row.here, row.note)
     if row.is_same:
         assert find_pass(spelling) is find_pass(row.here)
@@ -147,8 +149,8 @@ def test_a_requirement_has_the_name_that_is_registered() -> None:
 
 
 def test_names_that_no_project_has_are_unknown() -> None:
-    assert foreign_pass("there-is-no-such-pass") is None
-    assert foreign_key("there.is.no.such.key") is None
+    assert TABLE.find_pass("there-is-no-such-pass") is None
+    assert TABLE.find_key("there.is.no.such.key") is None
 
 
 # Beside TVM itself

@@ -22,7 +22,8 @@ from passline.passmanager import (
     register_config_option,
 )
 from passline.passmanager.config import option_type
-from passline.passmanager.names import ForeignName, name_key, register_foreign_names
+from passline.passmanager.foreign_names import ForeignName, ForeignTable
+from passline.passmanager.names import name_key, register_foreign_names
 from passline.passmanager.registry import installed
 
 
@@ -511,9 +512,9 @@ def test_unknown_key_with_the_name_of_a_field_gets_the_pass() -> None:
 
 
 def test_the_key_of_another_project_gets_its_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("passline.passmanager.names._foreign", [])
+    monkeypatch.setattr("passline.passmanager.names.foreign_names", [])
     row = ForeignName("tir.disable_all", note="write opt_level=0")
-    register_foreign_names(lambda: ({}, {name_key(row.name): row}))
+    register_foreign_names(lambda: ForeignTable({}, {name_key(row.name): row}))
     assert refusal({"tir.disable_all": True}).endswith("; write opt_level=0")
 
 

@@ -7,9 +7,8 @@ from support.tables import table_test
 
 from passline import passes
 from passline.passmanager import PassNotFoundError, find_pass
+from passline.passmanager.foreign_names import ForeignName, ForeignTable
 from passline.passmanager.names import (
-    ForeignName,
-    ForeignNames,
     PassName,
     closest_name,
     did_you_mean,
@@ -118,8 +117,8 @@ ROWS = {
 )
 def test_names_of_another_project(name: str, says: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("passline.passmanager.names._foreign", [])
-        register_foreign_names(lambda: (ROWS, {}))
+        patch.setattr("passline.passmanager.names.foreign_names", [])
+        register_foreign_names(lambda: ForeignTable(ROWS, {}))
         assert unknown_pass(name, ["new", "first", "second"]) == says
         assert unknown_pass("Parts", ["new"]) == ""
         assert pass_key("Old") == "new" and pass_key("Parts") == "parts"
@@ -132,12 +131,12 @@ def test_names_of_another_project(name: str, says: str) -> None:
 def test_their_table_is_read_once_and_only_for_capitals() -> None:
     calls: list[int] = []
 
-    def load() -> ForeignNames:
+    def load() -> ForeignTable:
         calls.append(1)
-        return ROWS, {}
+        return ForeignTable(ROWS, {})
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("passline.passmanager.names._foreign", [])
+        patch.setattr("passline.passmanager.names.foreign_names", [])
         register_foreign_names(load)
         assert PassName("new") != "fold-constant" and not calls
         assert PassName("new") == "Old" and PassName("new") == "OLD"
