@@ -11,7 +11,8 @@ from ..passmanager.base import Pass
 from ..passmanager.errors import PassNotFoundError
 from ..passmanager.names import did_you_mean, find_name, name_key
 from ..passmanager.pipeline import parse_pipeline
-from ..passmanager.registry import installed, register_pass
+from ..passmanager.registration import register_pass
+from ..passmanager.registry import installed
 from ..passmanager.sequential import Sequential
 from .pipelines import PIPELINES
 

@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from .names import Rounding as Rounding
     from .pipeline import parse_pipeline as parse_pipeline
     from .plan import Plan as Plan
+    from .registration import register_pass as register_pass
     from .registry import PassInfo as PassInfo
     from .registry import find_pass as find_pass
-    from .registry import register_pass as register_pass
     from .rewriting import NonConvergenceError as NonConvergenceError
     from .rewriting import PatternPass as PatternPass
     from .rewriting import apply_patterns as apply_patterns

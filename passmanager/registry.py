@@ -38,7 +38,6 @@ __all__ = [
     "installed",
     "is_registered_here",
     "make_ir_context",
-    "register_pass",
 ]
 
 
@@ -200,37 +199,6 @@ def find_pass(name: str) -> type[ModulePass]:
     if (found := find_name(name, offer.names)) is None:
         raise PassNotFoundError(f"there is no pass '{name}'{unknown_pass(name, offer.passes)}")
     return offer.passes[found]()
-
-
-def register_pass(
-    pass_: type[ModulePass] | Callable[..., type[ModulePass] | ModulePass], name: str | None = None
-) -> None:
-    """Register a pass class, or under `name` a function that returns a class or a pass, as a
-    pipeline, for this process.
-
-    The pass can then be required, named in pipelines and configured. It replaces another pass of
-    its name. A function that returns passes is called for each use. Errors: TypeError for anything
-    else.
-    """
-    if isinstance(pass_, ModulePass):
-        raise TypeError(f"register_pass takes a pass class, not a pass: give type({pass_.name})")
-    if isinstance(pass_, type):
-        cls: type[ModulePass] = pass_
-        if not issubclass(cls, ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"register_pass takes a pass class, not the class {cls.__name__}")
-        installed().add_pass(name or cls.name, lambda: cls, _IN_PROCESS)
-    elif not callable(pass_):
-        raise TypeError(f"register_pass takes a pass class or a factory of one, not {pass_!r}")
-    elif name is None:
-        raise TypeError("register_pass needs the name of the pass that a factory makes")
-    else:
-        from .pass_makers import class_made_by
-
-        installed().add_pass(name, partial(class_made_by, pass_, name), _IN_PROCESS)
-
-
-_IN_PROCESS = "register_pass"
-"""The source of the passes that were registered in this process."""
 
 
 def make_ir_context(allow_unregistered: bool = False) -> Context:

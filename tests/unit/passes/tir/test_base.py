@@ -13,7 +13,8 @@ from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.tir.base import PrimFuncPass, prim_func_pass
 from passline.passmanager import ConfigError, Pass, PassContext, Sequential
 from passline.passmanager.instrument import PassInstrument
-from passline.passmanager.registry import PassInfo, installed, register_pass
+from passline.passmanager.registration import register_pass
+from passline.passmanager.registry import PassInfo, installed
 
 TEXT = """
 tir.prim_func @a(%x: memref<4xf32>) {

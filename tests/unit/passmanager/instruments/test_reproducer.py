@@ -29,7 +29,7 @@ from passline.passmanager import (
 from passline.passmanager.instruments import CrashReproducer, Reproducer, read_reproducer
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
-from passline.passmanager.registry import register_pass
+from passline.passmanager.registration import register_pass
 from passline.passmanager.run import Run
 
 Capture = pytest.CaptureFixture[str]
