@@ -45,7 +45,7 @@ ROWS = [*PASSES, *SECTIONS["older passes"]]
 NEW = {
     *("expand-matmul-of-sum", "expand-tuple-arguments", "fuse-transpose-matmul"),
     *("reorder-take-after-matmul", "relax-topological-sort", "tir-narrow-data-type"),
-    *("tir-hoist-expression", "tir-instrument-bound-checkers", "tir-use-assume-to-reduce-branches"),
+    *("tir-hoist-expression", "tir-instrument-bound-checkers"),
 }
 """Passes in the table that come with another change; they are not looked at until then."""
 PENDING = {name for name in NEW if name_key(name) not in installed().names}
