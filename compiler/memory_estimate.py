@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation
 
 from ..dialects.tir.functions import PrimFuncOp
 from ..passes.relax.plan_memory.plan_memory import functions_on_tensors, plan_memory
-from ..passmanager.actions import Actions, Argument, RemarkKind
+from ..passmanager.actions import Actions, Argument, Remark, RemarkKind
 from ..passmanager.diagnostics import Where
 from ..passmanager.ir.walk import symbol_of, walk
 from ..passmanager.pipeline import parse_pipeline
@@ -108,6 +108,8 @@ class _Planned(Actions):
         message: str,
         arguments: Mapping[str, Argument],
         scope: Operation | None = None,
+        category: str = "",
+        related: Remark | None = None,
         /,
     ) -> None:
         if name == "Planned" and isinstance(where, Operation):
