@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .relax.fuse_ops import FuseOps as FuseOps
     from .relax.fuse_ops_by_pattern import FuseOpsByPattern as FuseOpsByPattern
     from .relax.fuse_ops_by_pattern import MergeCompositeFunctions as MergeCompositeFunctions
+    from .relax.fuse_transpose_matmul import FuseTransposeMatmul as FuseTransposeMatmul
     from .relax.gradient.gradient import Gradient as Gradient
     from .relax.infer_symbolic_shapes import InferSymbolicShapes as InferSymbolicShapes
     from .relax.infer_type import InferType as InferType

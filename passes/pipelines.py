@@ -38,6 +38,8 @@ OPTIMIZE = Stages(
             "fold-scale-axis",  # after simplify-expr, which merges adjacent scales
             "combine-parallel-conv2d",  # after fold-scale-axis, which makes the branches alike
             "flatten-concatenate",
+            # After the passes that know `matmul`, and fold-scale-axis, which scales its weights.
+            "fuse-transpose-matmul",
         ),
         "cleanup": (
             "eliminate-common-subexpr",  # after the passes that make operations equal

@@ -452,7 +452,7 @@ def parallel_matmul(op: Operation) -> Parallel | None:
         case DenseOp():
             weight_axis = 0
         case BatchMatmulOp():
-            weight_axis = 1 if op.transpose_b else 2
+            weight_axis = len(weight) - (2 if op.transpose_b else 1)
     axis = len(result) - 1
     if result[axis] != weight[weight_axis] or op.result.type not in op.inferred_types():
         return None

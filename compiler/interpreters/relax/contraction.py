@@ -79,9 +79,9 @@ def dense(_: ops.DenseOp, data: Array, weight: Array) -> Array:
 
 def batch_matmul(op: ops.BatchMatmulOp, lhs: Array, rhs: Array) -> Array:
     if op.transpose_a:
-        lhs = lhs.swapaxes(1, 2)
+        lhs = lhs.swapaxes(-2, -1)
     if op.transpose_b:
-        rhs = rhs.swapaxes(1, 2)
+        rhs = rhs.swapaxes(-2, -1)
     return matmul(lhs, rhs)
 
 

@@ -27,6 +27,8 @@ from ..builder import (
 )
 from ..elementwise.elementwise import broadcast_shape
 from ..scalars import add, convert, multiply, step_type, widen
+from ..tiles.schedules import nominal
+from ..tiles.transposed import MIN_SIDE, Transposed
 from .byte_products import ByteProducts, ByteWords, byte_products, words_of_constant
 from .contraction import Contraction, Coordinates, PackedWeights, total_type
 from .dot_products import FEW_ROWS
@@ -34,6 +36,9 @@ from .dot_products import FEW_ROWS
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
+
+MANY_COLUMNS = 256
+"""With more columns than this, transposed matrices on the left are transposed back first."""
 
 T = TypeVar("T")
 
@@ -77,11 +82,18 @@ def matrix_product(
     # batch dimensions broadcast.
     constant = b.constant(rhs) if len(rhs.shape) == 2 else None
     vectors = len(lhs.shape) == 1, len(rhs.shape) == 1
-    lhs = b.reshaped(lhs, (1, *lhs.shape)) if vectors[0] else b.buffered(lhs)
     if vectors[1]:
         rhs, transpose_b = b.reshaped(rhs, (1, *rhs.shape)), True
     if constant is None:
+        if transpose_b and nominal(rows_of(lhs, rhs, transpose_a)) > FEW_ROWS and is_wide(rhs):
+            # A vector of columns would be gathered from memory, element by element. Few rows are
+            # dot products, which read the terms of a column as they are.
+            rhs, transpose_b = swapped(rhs), False
         rhs = b.buffered(rhs)
+    if transpose_a and nominal(rhs.shape[-2 if transpose_b else -1]) > MANY_COLUMNS:
+        # Each tile of columns reads all of lhs, whose terms are far apart.
+        lhs, transpose_a = (swapped(lhs), False) if is_wide(lhs) else (lhs, True)
+    lhs = b.reshaped(lhs, (1, *lhs.shape)) if vectors[0] else b.buffered(lhs)
     batch = broadcast_shape(op, b, [lhs.shape[:-2], rhs.shape[:-2]])
     rows = None
     if batch and len(rhs.shape) == 2 and not transpose_a and 1 not in rhs.shape:
@@ -106,6 +118,17 @@ def rows_of(lhs: Tensor, rhs: Tensor, transpose_a: bool) -> Extent:
         return 1
     *batch, rows = (*lhs.shape[:-2], lhs.shape[-1 if transpose_a else -2])
     return volume((*batch, rows)) if len(rhs.shape) == 2 else rows
+
+
+def is_wide(matrices: Tensor) -> bool:
+    """Return whether matrices have squares that are transposed in registers."""
+    return not any(is_less(extent, MIN_SIDE) for extent in matrices.shape[-2:])
+
+
+def swapped(matrices: Tensor) -> Tensor:
+    """Return the transposes of a batch of matrices."""
+    rank = len(matrices.shape)
+    return Transposed.of(matrices, [*range(rank - 2), rank - 1, rank - 2])
 
 
 @dataclass(frozen=True)

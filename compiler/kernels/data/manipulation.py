@@ -274,18 +274,13 @@ def transpose(op: TransposeOp, b: KernelBuilder, data: Tensor) -> Tensor:
         return b.converted(
             constant, shape, data.element, lambda array: array.reshape(sizes).transpose(axes)
         )
-    return transposed(data, axes)
-
-
-def transposed(data: Tensor, axes: Sequence[int]) -> Tensor:
-    """Return `data` with its dimensions in the order `axes`."""
-    return Transposed(tuple(data.shape[axis] for axis in axes), data.element, data, axes)
+    return Transposed.of(data, axes)
 
 
 def layout_transform(op: LayoutTransformOp, _: KernelBuilder, data: Tensor) -> Tensor:
     src, dst = Layout.parse(op.src_layout), Layout.parse(op.dst_layout)
     if not src.factors and not dst.factors:
-        return transposed(data, [src.axes.index(axis) for axis in dst.axes])
+        return Transposed.of(data, [src.axes.index(axis) for axis in dst.axes])
     return relayout(data, src, dst)
 
 

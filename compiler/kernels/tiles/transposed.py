@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import DenseArrayBase, FixedBitwidthType, MemRefType, VectorType, i64
@@ -36,6 +37,11 @@ class Transposed(Scheduled):
 
     data: Tensor
     axes: Sequence[int]
+
+    @classmethod
+    def of(cls, data: Tensor, axes: Sequence[int]) -> Self:
+        """Return `data` with its dimensions in the order `axes`."""
+        return cls(tuple(data.shape[axis] for axis in axes), data.element, data, axes)
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = dict(zip(self.axes, index, strict=True))

@@ -19,6 +19,7 @@ from ..interfaces import Along, Anchor, Axes, ScaleAxisRule, Scaling
 from ..shapes import Shape, broadcast, broadcast_dimension, matmul, merge, shape_text
 from ..types import (
     TENSOR,
+    Tensor,
     check_number,
     check_same_element,
     combine,
@@ -257,10 +258,10 @@ class DenseOp(ScaleAxisRule, Anchor, OneResultOp):
 
 @irdl_op_definition
 class BatchMatmulOp(Anchor, OneResultOp):
-    """The products of two batches of matrices (Relay nn.batch_matmul).
+    """The products of matrices, or of batches of them, which may be transposed.
 
-    `transpose_a` and `transpose_b` transpose the matrices of an operand; a batch of one matrix
-    broadcasts.
+    `transpose_a` and `transpose_b` transpose the matrices of an operand; batch dimensions
+    broadcast. Source: Relay nn.batch_matmul, which has one batch dimension.
     """
 
     name = "relax.nn.batch_matmul"
@@ -274,10 +275,22 @@ class BatchMatmulOp(Anchor, OneResultOp):
     def infer_types(self) -> Sequence[Attribute]:
         lhs, rhs = tensor_type(self.lhs), tensor_type(self.rhs)
         element = product_element(lhs, rhs, self.out_dtype)
-        n, *a = shape_of_rank("lhs has", lhs, 3)
-        m, *b = shape_of_rank("rhs has", rhs, 3)
-        if self.transpose_a:
-            a.reverse()
-        if self.transpose_b:
-            b.reverse()
-        return (make_tensor_type(element, matmul((n, *a), (m, *b))),)
+        a = _as_multiplied("lhs", lhs, self.transpose_a)
+        b = _as_multiplied("rhs", rhs, self.transpose_b)
+        known = None if a is None or b is None else matmul(a, b)
+        return (make_tensor_type(element, known),)
+
+
+def _as_multiplied(name: str, type: Tensor, transposed: bool) -> Shape | None:
+    """Return the shape of a batch of matrices, or of their transposes; None if it is unranked.
+
+    VerifyException if operand `name` is no matrix.
+    """
+    if (shape := shape_of(type)) is None:
+        return None
+    if len(shape) < 2:
+        raise VerifyException(
+            f"{name} has shape {shape_text(shape)}, expected at least 2 dimensions"
+        )
+    *batch, rows, columns = shape
+    return (*batch, columns, rows) if transposed else shape

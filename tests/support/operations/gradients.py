@@ -73,6 +73,7 @@ LINEAR_ALGEBRA = [
     Case("relax.nn.dense", ["3", "4x3"]),
     Case("relax.nn.batch_matmul", ["2x3x4", "2x5x4"]),
     Case("relax.nn.batch_matmul", ["1x4x3", "2x4x5"], "transpose_a = true, transpose_b = false"),
+    Case("relax.nn.batch_matmul", ["2x1x4x3", "5x4"], "transpose_a = true"),
     Case("relax.einsum", ["2x3", "3x4"], 'subscripts = "ij,jk->ik"'),
     Case("relax.einsum", ["2x3", "3x4"], 'subscripts = "ij,jk->k"'),
     Case("relax.einsum", ["2x3", "4"], 'subscripts = "ij,k->"'),

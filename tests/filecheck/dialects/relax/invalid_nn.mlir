@@ -84,6 +84,6 @@
 
 // -----
 
-// CHECK: lhs has shape 3x4, expected 3 dimensions
-%a, %b = "test.op"() : () -> (tensor<3x4xf32>, tensor<2x4x5xf32>)
-%0 = relax.nn.batch_matmul %a, %b : (tensor<3x4xf32>, tensor<2x4x5xf32>) -> tensor<*xf32>
+// CHECK: lhs has shape 4, expected at least 2 dimensions
+%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<2x4x5xf32>)
+%0 = relax.nn.batch_matmul %a, %b : (tensor<4xf32>, tensor<2x4x5xf32>) -> tensor<*xf32>

@@ -39,9 +39,10 @@ func.func @dense(%a: tensor<2x3x4xf32>, %b: tensor<5x4xf32>, %c: tensor<4xi8>, %
   func.return
 }
 
-func.func @batch_matmul(%a: tensor<2x3x4xf32>, %b: tensor<1x5x4xf32>, %c: tensor<?x4x3xf16>, %d: tensor<2x4x5xf16>, %e: tensor<*xf32>) {
+func.func @batch_matmul(%a: tensor<2x3x4xf32>, %b: tensor<1x5x4xf32>, %c: tensor<?x4x3xf16>, %d: tensor<2x4x5xf16>, %e: tensor<*xf32>, %f: tensor<7x1x4x3xf32>, %g: tensor<5x4xf32>) {
   %0 = relax.nn.batch_matmul %a, %b : (tensor<2x3x4xf32>, tensor<1x5x4xf32>) -> tensor<2x3x5xf32>
   %1 = relax.nn.batch_matmul %c, %d {transpose_a = true, transpose_b = false, out_dtype = f32} : (tensor<?x4x3xf16>, tensor<2x4x5xf16>) -> tensor<2x3x5xf32>
-  %2 = relax.nn.batch_matmul %e, %e : (tensor<*xf32>, tensor<*xf32>) -> tensor<?x?x?xf32>
+  %2 = relax.nn.batch_matmul %e, %e : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %3 = relax.nn.batch_matmul %f, %g {transpose_a = true} : (tensor<7x1x4x3xf32>, tensor<5x4xf32>) -> tensor<7x1x3x5xf32>
   func.return
 }

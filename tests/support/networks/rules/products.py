@@ -20,11 +20,11 @@ def product_rule(b: NetworkBuilder) -> TensorOp:
     match b.random.randrange(4):
         case 0:
             return linear_algebra.DenseOp(x, b.operand((n, depth), known.element))
-        case 1 if len(known.shape) == 3:
+        case 1 if len(known.shape) > 1:
             transpose_a, transpose_b = b.random.coin(), b.random.coin()
-            first, rows, columns = known.shape
+            *lead, rows, columns = known.shape
             inner = rows if transpose_a else columns
-            shape = (first, n, inner) if transpose_b else (first, inner, n)
+            shape = (*lead, n, inner) if transpose_b else (*lead, inner, n)
             rhs = b.operand(shape, known.element)
             return linear_algebra.BatchMatmulOp(
                 x, rhs, transpose_a=transpose_a, transpose_b=transpose_b

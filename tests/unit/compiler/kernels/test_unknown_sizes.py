@@ -52,6 +52,18 @@ def check(text: str, *cases: Sequence[Shape], rtol: float = 2e-5, target: str = 
 M = "tensor<?x?xf32>"
 
 
+@pytest.mark.parametrize("flags", ["", " {transpose_a = true}", " {transpose_b = false}"])
+def test_transposed_matrices(flags: str):
+    op = f"  %r = relax.nn.batch_matmul %x, %y{flags} : ({M}, {M}) -> {M}"
+    first = [(3, 5), (20, 5), (1, 7), (5, 0)]
+    second = [(6, 5), (20, 5), (9, 7), (4, 0)]
+    if flags.startswith(" {transpose_a"):
+        first = [shape[::-1] for shape in first]
+    elif flags:
+        second = [shape[::-1] for shape in second]
+    check(function(f"%x: {M}, %y: {M}", M, op), *zip(first, second, strict=True))
+
+
 @pytest.mark.parametrize("second", ["tensor<?xf32>", M, "tensor<1x1xf32>"])
 def test_broadcast(second: str):
     op = f"  %r = relax.add %x, %y : ({M}, {second}) -> {M}"

@@ -161,6 +161,12 @@ def test_batch_matmul(batches: tuple[int, int], transpose_a: bool, transpose_b: 
     np.testing.assert_array_equal(run(op), expected)
 
 
+def test_batch_matmul_broadcasts_any_batch_dimensions():
+    x, y = numbers(2, 1, 4, 3), numbers(5, 4, seed=1)
+    op = BatchMatmulOp(constant(x, f32), constant(y, f32), transpose_a=True)
+    np.testing.assert_array_equal(run(op), np.einsum("abki,jk->abij", x, y))
+
+
 @pytest.mark.parametrize("element", [f16, bf16], ids=str)
 def test_sums_of_narrow_floats_are_f32(element: Element):
     """In f16 and bf16, 2048 + 1 is 2048."""

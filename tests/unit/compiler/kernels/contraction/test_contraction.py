@@ -286,6 +286,25 @@ def test_batch_matmul(transpose_a: bool, transpose_b: bool):
             tensor(n, *a), tensor(m, *b, seed=1), transpose_a=transpose_a, transpose_b=transpose_b
         )
         check_kernel(product, 1e-5, 1e-4)
+    for batch, other in (((), ()), ((2, 1), (3,)), ((), (2, 3)), ((2, 3), ())):
+        product = products.BatchMatmulOp(
+            tensor(*batch, *a),
+            tensor(*other, *b, seed=1),
+            transpose_a=transpose_a,
+            transpose_b=transpose_b,
+        )
+        check_kernel(product, 1e-5, 1e-4)
+
+
+@pytest.mark.parametrize("element", [f32, f16, i8])
+@pytest.mark.parametrize("m", [1, 5])
+def test_transposed_matrices_that_are_transposed_in_registers(element: Element, m: int):
+    """Those on the left are if there are many columns."""
+    rhs = tensor(300, 6, element=element, seed=1)
+    close = CLOSE.get(element, 0)
+    check_kernel(products.DenseOp(tensor(m, 6, element=element), rhs), close, 10 * close)
+    lhs = tensor(2, 6, m, element=element)
+    check_kernel(products.BatchMatmulOp(lhs, rhs, transpose_a=True), close, 10 * close)
 
 
 @needs_native
@@ -301,6 +320,8 @@ def test_machine_code():
         cases[f"transposed, {name}"] = conv
     for lhs, rhs in SHAPES:
         cases[f"{lhs} {rhs}"] = products.MatmulOp(tensor(*lhs), tensor(*rhs, seed=1))
+    wide = {"transpose_a": True}
+    cases["transposed"] = products.BatchMatmulOp(tensor(9, 7), tensor(260, 9, seed=1), **wide)
     for element in (f16, f64, i1, i8, i64):
         lhs, rhs = tensor(3, 4, element=element), tensor(5, 4, element=element, seed=1)
         cases[f"dense of {element}"] = products.DenseOp(lhs, rhs)
