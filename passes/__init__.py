@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from .relax.plan_memory.plan_memory import PlanMemory as PlanMemory
     from .relax.preallocate_collections import PreallocateCollections as PreallocateCollections
     from .relax.recognize_ops import RecognizeOps as RecognizeOps
+    from .relax.relax_topological_sort import RelaxTopologicalSort as RelaxTopologicalSort
     from .relax.run_codegen import RunCodegen as RunCodegen
     from .relax.simplify_expr import SimplifyExpr as SimplifyExpr
     from .relax.simplify_inference import SimplifyInference as SimplifyInference
