@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from .relax.convert_layout import ConvertLayout as ConvertLayout
     from .relax.dataflow_use_inplace_calls import DataflowUseInplaceCalls as DataflowUseInplaceCalls
     from .relax.dynamic_to_static import DynamicToStatic as DynamicToStatic
+    from .relax.expand_matmul_of_sum import ExpandMatmulOfSum as ExpandMatmulOfSum
+    from .relax.expand_tuple_arguments import ExpandTupleArguments as ExpandTupleArguments
     from .relax.fake_quantization_to_integer import (
         FakeQuantizationToInteger as FakeQuantizationToInteger,
     )
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
     from .relax.preallocate_collections import PreallocateCollections as PreallocateCollections
     from .relax.recognize_ops import RecognizeOps as RecognizeOps
     from .relax.relax_topological_sort import RelaxTopologicalSort as RelaxTopologicalSort
+    from .relax.reorder_take_after_matmul import ReorderTakeAfterMatmul as ReorderTakeAfterMatmul
     from .relax.run_codegen import RunCodegen as RunCodegen
     from .relax.simplify_expr import SimplifyExpr as SimplifyExpr
     from .relax.simplify_inference import SimplifyInference as SimplifyInference
