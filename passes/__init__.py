@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from .tir.flatten_buffer import FlattenBuffer as FlattenBuffer
     from .tir.hoist_if_then_else import HoistIfThenElse as HoistIfThenElse
     from .tir.inject_double_buffer import InjectDoubleBuffer as InjectDoubleBuffer
+    from .tir.instrument_bound_checkers import InstrumentBoundCheckers as InstrumentBoundCheckers
     from .tir.loop_partition import LoopPartition as LoopPartition
     from .tir.lower_tir import LowerTIR as LowerTIR
     from .tir.outline_parallel import OutlineParallel as OutlineParallel
