@@ -42,7 +42,8 @@ tir.prim_func @half_known(%y: memref<4x8xf32>, %n: index, %v: f32) {
 
 // An unknown size; several lanes.
 // CHECK-LABEL: @sizes(
-// CHECK: [[AXIS:%.*]] = arith.constant 0 : index
+// CHECK: arith.cmpi sge, %i
+// CHECK-NEXT: [[AXIS:%.*]] = arith.constant 0 : index
 // CHECK-NEXT: [[SIZE:%.*]] = memref.dim %x, [[AXIS]] : memref<?xf32>
 // CHECK: [[C3:%.*]] = arith.constant 3 : index
 // CHECK-NEXT: [[END:%.*]] = arith.addi %i, [[C3]] : index
