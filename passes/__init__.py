@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from .tir.instrument_bound_checkers import InstrumentBoundCheckers as InstrumentBoundCheckers
     from .tir.loop_partition import LoopPartition as LoopPartition
     from .tir.lower_tir import LowerTIR as LowerTIR
+    from .tir.narrow_data_type import NarrowDataType as NarrowDataType
     from .tir.outline_parallel import OutlineParallel as OutlineParallel
     from .tir.parallelize import Parallelize as Parallelize
     from .tir.remove_no_op import RemoveNoOp as RemoveNoOp

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.dialects import arith, cf, memref, scf, vector
+from xdsl.dialects import arith, cf, memref, vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.builtin import VectorType as Vector
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...compiler.analysis.arith.analyzer import Analyzer
 from ...compiler.analysis.arith.linear_form import ZERO
-from ...dialects.tir.ops import ForOp, PrimFuncOp
+from ...compiler.analysis.arith.scoped_walk import walk_in_scopes
+from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import insert_before
@@ -35,58 +34,9 @@ def check_bounds(func: PrimFuncOp, actions: Actions = SILENT) -> None:
     An index is known to be inside if loops, conditions and assertions around it say so.
     """
     checker = BoundChecker(actions)
-    pending = [Visit(func.body.block.first_op)]
-    # A stack in the place of recursion: the constraints of a region are those of the visits below.
-    while pending:
-        visit = pending[-1]
-        if visit.is_new:
-            visit.scope.enter_context(visit.open_scope(checker.analyzer))
-            visit.is_new = False
-        if (op := visit.next) is None:
-            visit.scope.close()
-            pending.pop()
-            continue
-        visit.next = op.next_op
+    for op in walk_in_scopes(func.body.block, checker.analyzer):
         if isinstance(op, Access):
             checker.check(op)
-        elif isinstance(op, cf.AssertOp):
-            checker.analyzer.assume(op.arg)
-        for block, open_scope in reversed([*regions_of(op)]):
-            pending.append(Visit(block.first_op, open_scope))
-
-
-Scope: TypeAlias = Callable[[Analyzer], AbstractContextManager[object]]
-
-
-@dataclass
-class Visit:
-    """The visit of a block: its next operation, and the constraints that hold in it."""
-
-    next: Operation | None
-    open_scope: Scope = nullcontext
-    scope: ExitStack = field(default_factory=ExitStack)
-    is_new: bool = True
-
-
-def regions_of(op: Operation) -> Iterator[tuple[Block, Scope]]:
-    """Yield the blocks in an operation, with what opens the scope of each."""
-    match op:
-        case ForOp():
-            yield op.body.block, lambda analyzer: analyzer.inside(op)
-        case scf.IfOp():
-            for region, truth in ((op.true_region, True), (op.false_region, False)):
-                for block in region.blocks:
-                    yield block, partial(_assuming, op.cond, truth)
-        case _:
-            for region in op.regions:
-                for block in region.blocks:
-                    yield block, Analyzer.scope
-
-
-def _assuming(
-    condition: SSAValue, truth: bool, analyzer: Analyzer
-) -> AbstractContextManager[object]:
-    return analyzer.assuming(condition, truth)
 
 
 class BoundChecker:
