@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from .tir.bind_target import BindTarget as BindTarget
     from .tir.common_subexpr_elim import CommonSubexprElim as CommonSubexprElim
     from .tir.flatten_buffer import FlattenBuffer as FlattenBuffer
+    from .tir.hoist_expression import HoistExpression as HoistExpression
     from .tir.hoist_if_then_else import HoistIfThenElse as HoistIfThenElse
     from .tir.inject_double_buffer import InjectDoubleBuffer as InjectDoubleBuffer
     from .tir.instrument_bound_checkers import InstrumentBoundCheckers as InstrumentBoundCheckers

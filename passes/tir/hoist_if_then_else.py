@@ -32,11 +32,9 @@ REPEATABLE = {MemoryEffectKind.READ, MemoryEffectKind.ALLOC}
 """Effects that other operations cannot observe, however often they happen."""
 
 
-def hoist_ifs(
-    func: PrimFuncOp, *, through_threads: bool = False, actions: Actions = SILENT
-) -> None:
+def hoist_ifs(func: PrimFuncOp, *, through_threads: bool = False, actions: Actions = SILENT) -> int:
     """Move each `scf.if` of `func` out of the loops in which its condition is invariant and it is
-    the only operation with an effect.
+    the only operation with an effect; return how often one left a loop.
 
     Afterwards each branch contains the loop, with its kind and annotations. The operations that
     compute the condition are moved, too: one that may trap only out of a loop that runs at least
@@ -45,9 +43,13 @@ def hoist_ifs(
     """
     hoister = IfHoister(func, through_threads, actions)
     loops = [op for op in walk(func) if isinstance(op, ForOp)]
+    moved = 0
     while loops:
         # Inner loops first: a branch that leaves one may then leave the loop around it.
-        loops += hoister.visit(loops.pop())
+        left = hoister.visit(loops.pop())
+        moved += bool(left)
+        loops += left
+    return moved
 
 
 class IfHoister:
@@ -117,7 +119,7 @@ class IfHoister:
             elif op.regions or not is_side_effect_free(op):
                 return f"the condition is computed by '{op.name}'"
             # A division before a loop without iterations would be executed where it was not.
-            if not _runs(loop) and not _cannot_trap(op):
+            if not runs(loop) and not cannot_trap(op):
                 return f"the loop may have no iteration, and '{op.name}' may trap then"
         return ""
 
@@ -166,13 +168,13 @@ def _ops_computing(value: SSAValue, loop: ForOp) -> list[Operation]:
     return [op for op in block.ops if op in found] if found else []
 
 
-def _runs(loop: ForOp) -> bool:
+def runs(loop: ForOp) -> bool:
     """Return whether `loop` has a constant, positive extent."""
     extent = ConstantLike.get_constant_value(loop.extent)
     return isa(extent, IntegerAttr[IndexType]) and extent.value.data > 0
 
 
-def _cannot_trap(op: Operation) -> bool:
+def cannot_trap(op: Operation) -> bool:
     if isinstance(op, ConditionallySpeculatableInterface):
         return op.is_speculatable()
     return is_speculatable(op) or isinstance(op, memref.DimOp)
