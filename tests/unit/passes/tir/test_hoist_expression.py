@@ -27,12 +27,12 @@ def selects(conditions: int) -> str:
         f"%v{i + 1} = arith.select %k{i}, %v{i}, %y{i} : f32" for i in range(conditions)
     )
     return f"""
-    tir.prim_func @f(%a: memref<8xf32>{parameters}) {{
+    tir.prim_func @f(%a: memref<8xf32>, %b: memref<8xf32>{parameters}) {{
       %c0 = arith.constant 0 : index
       %c8 = arith.constant 8 : index
       tir.for %i = %c0 extent %c8 {{
         {body}
-        memref.store %v{conditions}, %a[%i] : memref<8xf32>
+        memref.store %v{conditions}, %b[%i] : memref<8xf32>
       }}
     }}
     """
