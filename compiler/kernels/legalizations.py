@@ -7,7 +7,10 @@ and the operands as tensors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
 
 from xdsl.ir import Operation
 
@@ -35,7 +38,7 @@ from .reduction.reduction import REDUCTION
 from .reduction.scan import SCAN
 from .windows.pooling import POOLING
 
-__all__ = ["RELAX", "legalization_of", "register_legalizations"]
+__all__ = ["RELAX", "legalization_of", "overriding", "register_legalizations"]
 
 # The tables are disjoint: if an operation were in two of them, the later entry would silently
 # replace the earlier one.
@@ -71,8 +74,26 @@ _LEGALIZATIONS: DialectTable[Mapping[type[Operation], Legalization]] = DialectTa
 )
 
 
+_OWN: ContextVar[Mapping[str, Legalization]] = ContextVar(
+    "legalizations", default=MappingProxyType({})
+)
+
+
+@contextmanager
+def overriding(table: Mapping[str, Legalization]) -> Generator[None]:
+    """Use the legalizations of a table, by the names of operations, before those that are
+    registered."""
+    token = _OWN.set(table)
+    try:
+        yield
+    finally:
+        _OWN.reset(token)
+
+
 def legalization_of(op: Operation) -> Legalization | None:
     """Return the function that computes the results of an operation, or None."""
+    if (own := _OWN.get().get(op.name)) is not None:
+        return own
     table = _LEGALIZATIONS.get(dialect_of(type(op)))
     return None if table is None else table.get(type(op))
 

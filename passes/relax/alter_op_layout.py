@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import PassFailedException, VerifyException
+from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relax.contraction.convolution import Conv2dOp
 from ...dialects.relax.data.concatenation import ConcatenateOp
@@ -33,9 +33,10 @@ from ...passmanager.actions import Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.per_class import OpClasses
-from ...passmanager.names import Rounding, did_you_mean
+from ...passmanager.names import Rounding
 from ..evaluation_code import load_relayout
 from ..layouts import Hook, change_layouts
+from ..named_functions import operation_check, read_functions
 
 # The layouts in which a processor computes convolutions fastest.
 
@@ -281,21 +282,6 @@ def _checked(hook: Hook, actions: Actions) -> Hook:
 def read_hooks(entries: Iterable[str], ctx: Context) -> dict[str, Hook]:
     """Import the functions of entries `op=module:function`, by operation name; PassFailedException
     for an invalid entry."""
-    hooks: dict[str, Hook] = {}
-    for entry in entries:
-        name, _, place = entry.partition("=")
-        module, _, function = place.partition(":")
-        if not function:
-            raise PassFailedException(
-                f"hook '{entry}': expected an operation and a function, as "
-                "'relax.nn.conv2d=package.module:function'"
-            )
-        if ctx.get_optional_op(name) is None:
-            hint = did_you_mean(name, [cls.name for cls in ctx.loaded_ops])
-            raise PassFailedException(f"hook '{entry}': unknown operation '{name}'{hint}")
-        try:
-            hook = getattr(import_module(module), function)
-        except (ImportError, AttributeError) as error:
-            raise PassFailedException(f"hook '{entry}': {error}") from None
-        hooks[name] = hook
-    return hooks
+    check = operation_check("hook", ctx)
+    found = read_functions(entries, "hook", "an operation, as relax.nn.conv2d", check)
+    return cast("dict[str, Hook]", found)

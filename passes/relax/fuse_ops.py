@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
@@ -34,6 +34,7 @@ def fuse_operations(
     actions: Actions = SILENT,
     shapes: SymbolicShapes | None = None,
     keep_sizes: bool = False,
+    skip: Collection[str] = (),
 ) -> None:
     """Outline the operations in `func` into primitive functions, each group of fused ones into one.
 
@@ -49,7 +50,8 @@ def fuse_operations(
     Groups of views and concatenations in place stay; so do operations with effects or regions,
     opaque ones, and those in graph regions. With `keep_sizes`, so do operations whose results are
     sizes that `shapes` know: nothing is left of them when sizes are computed where they are needed.
-    Dead operations and `relax.stop_fusion` are erased.
+    Groups with an operation whose name is in `skip` stay. Dead operations and `relax.stop_fusion`
+    are erased.
     """
     graph = FusionGraph(func, shapes, keep_sizes)
     partitioner = GraphPartitioner(graph, max_depth, actions)
@@ -61,7 +63,9 @@ def fuse_operations(
             erase(op)
     for ops in partitioner.groups():
         # A reshape alone is a view at run time; with other operations it is a change of indices.
-        if needs_no_kernel(ops, shapes) or not actions.allowed(ops[-1]):
+        if needs_no_kernel(ops, shapes) or any(op.name in skip for op in ops):
+            continue
+        if not actions.allowed(ops[-1]):
             continue
         call = outliner.outline(ops, _PRIMITIVE)
         if len(ops) > 1:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import CallOp
@@ -15,6 +17,7 @@ from xdsl.utils.exceptions import PassFailedException
 from ...compiler.analysis.dataflow_pattern import Either, Match, OpPattern, Pattern, parse_pattern
 from ...compiler.analysis.fusion import MergeGroups, dependences
 from ...compiler.interpreters.codegens import CODEGEN, codegen_named
+from ...compiler.interpreters.codegens.codegen import Codegen
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
@@ -22,6 +25,7 @@ from ...passmanager.ir.dominance import is_graph_region
 from ...passmanager.ir.effects import NESTED, is_kept
 from ...passmanager.ir.walk import walk
 from ..generic.purity import Purity
+from ..named_functions import check_name, read_functions
 from .outliner import Outliner, fusible_functions
 
 # Regions for other back ends: calls of composite functions become calls of one function.
@@ -146,13 +150,17 @@ def _blocks(func: Operation) -> Iterator[Block]:
 # FuseOpsByPattern: operations that match a pattern become one function.
 
 
+Predicate: TypeAlias = Callable[[Match], bool]
+"""Whether a match is to be fused, by its operations and the values of its named wildcards."""
+
+
 def fuse_by_pattern(
     func: Operation,
     name: str,
     pattern: Pattern,
     outliner: Outliner,
     *,
-    accepts: Callable[[Sequence[Operation]], bool] = lambda _: True,
+    accepts: Predicate = lambda _: True,
     actions: Actions = SILENT,
 ) -> None:
     """Outline each match of `pattern` in `func` that `accepts` holds for into a primitive function
@@ -173,7 +181,7 @@ def select_matches(
     func: Operation,
     name: str,
     pattern: Pattern,
-    accepts: Callable[[Sequence[Operation]], bool],
+    accepts: Predicate,
     actions: Actions,
 ) -> list[list[Operation]]:
     """Return the operations of matches that do not overlap and can be outlined, in order."""
@@ -187,7 +195,7 @@ def select_matches(
         if op.name not in last_ops or op in taken or all(r.first_use is None for r in op.results):
             continue
         matches = pattern.matches(op.results[0], Match())
-        found = [set(match.ops) for match in matches if accepts(match.ops)]
+        found = [set(match.ops) for match in matches if accepts(match)]
         fitting = (ops for ops in found if taken.isdisjoint(ops) and can_outline(op, ops))
         if (ops := next(fitting, None)) is not None:
             taken |= ops
@@ -267,18 +275,39 @@ class FuseOpsByPattern(ModulePass):
     """Copy constants into the functions; otherwise they become parameters."""
     codegens: tuple[str, ...] = ()
     """The back ends whose patterns are applied after `patterns`."""
+    predicates: tuple[str, ...] = ()
+    """Functions of a `Match` that say whether it is fused: the name of a pattern of `patterns`, and
+    the module and name of the function, `conv_relu=package.module:function`."""
+    entry_functions: tuple[str, ...] = ()
+    """The functions in which operations are fused; by default, all."""
     annotate_codegen: bool = False
     """Give each call of a composite function a function of its own for `run-codegen`, instead of
     merging neighbours with `merge-composite-functions`."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        patterns = [(name, pattern, _always) for name, pattern in named_patterns(self.patterns)]
+        named = named_patterns(self.patterns)
+        names = [name for name, _ in named]
+        found = read_functions(
+            self.predicates,
+            "predicate",
+            "a pattern, as conv_relu",
+            lambda name: check_name(name, names, "predicate", "pattern"),
+        )
+        predicates = cast("Mapping[str, Predicate]", found)
+        patterns = [(name, pattern, predicates.get(name, _always)) for name, pattern in named]
         for codegen in map(codegen_named, self.codegens):
-            named = named_patterns(codegen.PATTERNS)
-            patterns += [(name, pattern, codegen.accepts) for name, pattern in named]
+            accepts = partial(_accepted, codegen)
+            patterns += [
+                (name, pattern, accepts) for name, pattern in named_patterns(codegen.PATTERNS)
+            ]
         binds = is_constant if self.bind_constants else _never
         outliner = Outliner(module, binds, actions=ctx.actions)
         functions = fusible_functions(module)
+        if self.entry_functions:
+            known = {func.sym_name.data: func for func in functions}
+            for name in self.entry_functions:
+                check_name(name, known, "entry function", "function")
+            functions = [known[name] for name in dict.fromkeys(self.entry_functions)]
         for func in functions:
             for name, pattern, accepts in patterns:
                 fuse_by_pattern(func, name, pattern, outliner, accepts=accepts, actions=ctx.actions)
@@ -289,8 +318,12 @@ class FuseOpsByPattern(ModulePass):
         outliner.finish()
 
 
-def _always(_: Sequence[Operation]) -> bool:
+def _always(_: Match) -> bool:
     return True
+
+
+def _accepted(codegen: Codegen, match: Match) -> bool:
+    return codegen.accepts(match.ops)
 
 
 def _never(_: Operation) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, UnitAttr, i64
@@ -18,14 +18,14 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from ...compiler.analysis.symbolic_shapes import SymbolicShapes
-from ...compiler.kernels.builder import Preparation, Winograd
+from ...compiler.kernels.builder import Legalization, Preparation, Winograd
 from ...compiler.kernels.call_sizes import CallSizes
 from ...compiler.kernels.choices import NoKernel
 from ...compiler.kernels.contraction.contraction import dense_constant
 from ...compiler.kernels.data.data_dependent import replace_data_dependent
 from ...compiler.kernels.database import Database, TuningRecord
 from ...compiler.kernels.kernel import Kernel, kernel_key, kernel_of
-from ...compiler.kernels.legalizations import legalization_of
+from ...compiler.kernels.legalizations import legalization_of, overriding
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.dynamic.computation import DynamicOp
@@ -49,6 +49,7 @@ from ...passmanager.registry import PassInfo
 from ...passmanager.releases.memref import from_elements
 from ..generic.call_graph import CallGraph
 from ..generic.dead_code_elimination import remove_dead_operations
+from ..named_functions import operation_check, read_functions
 from ..sizes import functions_with_unknown_sizes
 from .fuse_ops import fuse_operations, keeps_count
 from .kernels_on_cores import kernels_on_cores
@@ -70,10 +71,11 @@ def legalize_operations(
     winograd: Winograd = "none",
     database: Database | None = None,
     cores: int = 1,
+    skip: Collection[str] = (),
 ) -> Mapping[str, Kernel]:
     """Replace each operation on tensors in `module`, and each primitive function, by the call of a
     kernel that is scheduled for `target`; equal operations or functions share a kernel. Return the
-    kernels by name.
+    kernels by name. Operations whose names are in `skip` stay, and functions with one.
 
     The schedules are those that were measured, if `database` has them, or else estimated. Kernels
     are built on up to that many cores."""
@@ -90,8 +92,8 @@ def legalize_operations(
         replace_views(views, shapes)
     # Each operation in a function of its own, then each function a kernel: equal ones are built
     # once.
-    outline_operations(module, actions, shapes)
-    kernels = build_kernels(module, target, actions, winograd, database, cores)
+    outline_operations(module, actions, shapes, skip)
+    kernels = build_kernels(module, target, actions, winograd, database, cores, skip)
     # A second look at the calls: a kernel whose result sizes are not known before a call is given
     # up.
     sizes: Sizes = {} if shapes is None else sizes_of_results(module, kernels, shapes, actions)
@@ -109,24 +111,30 @@ def symbolic_shapes(module: ModuleOp) -> SymbolicShapes | None:
 
 
 def outline_operations(
-    module: ModuleOp, actions: Actions = SILENT, shapes: SymbolicShapes | None = None
+    module: ModuleOp,
+    actions: Actions = SILENT,
+    shapes: SymbolicShapes | None = None,
+    skip: Collection[str] = (),
 ) -> None:
-    """Move each operation outside of primitive functions into one of its own."""
+    """Move each operation outside of primitive functions into one of its own, but for those whose
+    names are in `skip`."""
     functions = fusible_functions(module)
     outliner = Outliner(module, is_scalar_constant, shapes, actions)
     for func in functions:
         remove_dead_operations(func)  # plan-memory supports no operation that is not legalized
-        fuse_operations(func, outliner, fuse_opt_level=0, shapes=shapes)
-        outline_others(func, outliner)
+        fuse_operations(func, outliner, fuse_opt_level=0, shapes=shapes, skip=skip)
+        outline_others(func, outliner, skip)
         for op in walk(func):
             if isinstance(op, TensorOp) and legalization_of(op) is None:
                 actions.missed(op, "NoKernel", f"'{op.name}' has no legalization")
     outliner.finish()
 
 
-def outline_others(func: FuncOp, outliner: Outliner) -> None:
+def outline_others(func: FuncOp, outliner: Outliner, skip: Collection[str] = ()) -> None:
     """Outline the operations that cannot be fused, but have a legalization."""
     for op in [*walk(func)]:
+        if op.name in skip:
+            continue
         # One that `replace_views` made: a view, for which `plan-memory` needs no kernel.
         if isinstance(op, DynamicReshapeOp) and isinstance(
             op.newshape.owner, tensor.FromElementsOp
@@ -143,12 +151,16 @@ def build_kernels(
     winograd: Winograd,
     database: Database | None = None,
     cores: int = 1,
+    skip: Collection[str] = (),
 ) -> dict[str, Kernel]:
-    """Replace each primitive function by its kernel if it has one; return the kernels by name."""
+    """Replace each primitive function by its kernel if it has one, and no operation whose name is
+    in `skip`; return the kernels by name."""
     kernels: dict[str, Kernel] = {}
     constants = constant_arguments(module)
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
     functions = [func for func in functions if "relax.primitive" in func.attributes]
+    if skip:
+        functions = [f for f in functions if not any(op.name in skip for op in walk(f))]
     built: Mapping[FuncOp, Kernel] = {}
     if cores > 1 and database is None:
         # Not those of constants, whose callers call a function of this process to prepare them.
@@ -401,9 +413,18 @@ class LegalizeOps(ModulePass):
     """A file of measured schedules, as `passline-tune` writes it: kernels that are in it for the
     target are scheduled so, others by the cost model."""
 
+    skip_ops: tuple[str, ...] = ()
+    """Operations that stay, by name, and the primitive functions with one of them."""
+    customize_legalize_map: tuple[str, ...] = ()
+    """Legalizations that are used instead of those that are registered: the name of an operation,
+    and the module and name of the function, `relax.exp=package.module:function`."""
+
     def __post_init__(self) -> None:
         if self.target:
             Target(self.target)
+        if self.skip_ops:
+            # Of this pass alone: the class still is what establishes the condition.
+            object.__setattr__(self, "ensures", ())
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         import_module("...compiler.interpreters.arrays", __package__)
@@ -422,4 +443,12 @@ class LegalizeOps(ModulePass):
         for warning in () if database is None else database.warnings:
             ctx.diagnostics.warning(None, warning)
         target = target_of(module)
-        legalize_operations(module, target, ctx.actions, self.winograd, database, ctx.workers)
+        for name in self.skip_ops:
+            operation_check("skip-ops", ctx.ir_context)(name)
+        check = operation_check("legalization", ctx.ir_context)
+        entries, example = self.customize_legalize_map, "an operation, as relax.exp"
+        own = read_functions(entries, "legalization", example, check)
+        with overriding(cast("Mapping[str, Legalization]", own)):
+            legalize_operations(
+                module, target, ctx.actions, self.winograd, database, ctx.workers, self.skip_ops
+            )

@@ -128,3 +128,41 @@ def test_what_is_no_pattern(text: str, message: str):
     with pytest.raises(PassFailedException) as error:
         calls(text)
     assert message in str(error.value)
+
+
+def of_rows(match: Match) -> bool:
+    """Return whether a match is one of matrices of two rows, whose bias is a parameter."""
+    op = match.ops[0]
+    return str(op.results[0].type) == "tensor<2x2xf32>" and "bias" in match.values
+
+
+def never(_: Match) -> bool:
+    return False
+
+
+@pytest.mark.parametrize(("predicate", "names"), [("of_rows", ["fused_matmul_add"]), ("never", [])])
+def test_predicates(predicate: str, names: list[str]):
+    pattern = f"biased={biased}"
+    module = FuseOpsByPattern(patterns=(pattern,), predicates=(f"biased={__name__}:{predicate}",))(
+        program()
+    )
+    main = module.body.block.first_op
+    assert isinstance(main, FuncOp)
+    found = [op.callee.string_value() for op in main.body.block.ops if isinstance(op, CallOp)]
+    assert found == names
+
+
+@table_test(
+    ("options", "message"),
+    [
+        ({"predicates": ("relu=x",)}, "expected a pattern and a function, as 'conv_relu=package"),
+        ({"predicates": ("relux=math:sin",)}, "unknown pattern 'relux', did you mean 'relu'?"),
+        ({"predicates": ("relu=math:sine",)}, "module 'math' has no attribute 'sine'"),
+        ({"predicates": ("relu=no.such:f",)}, "No module named 'no'"),
+        ({"entry_functions": ("mian",)}, "unknown function 'mian', did you mean 'main'?"),
+    ],
+)
+def test_wrong_names(options: dict[str, tuple[str, ...]], message: str):
+    with pytest.raises(PassFailedException) as caught:
+        FuseOpsByPattern(patterns=("relu=relax.nn.relu(*)",), **options)(program())  # pyright: ignore[reportArgumentType]
+    assert message in str(caught.value)
