@@ -24,7 +24,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import DiagnosticException
 
 from ....compiler.interpreters.signature import argument_names
-from ....dialects.relax.graph import GraphOp, MatchCastOp, TupleGetItemOp, TupleOp
+from ....dialects.relax.graph import GraphOp, MatchCastOp, StopFusionOp, TupleGetItemOp, TupleOp
 from ....dialects.relax.interfaces import Decomposes, Differentiable, NotDifferentiable
 from ....dialects.relax.kernels import CallTIROp
 from ....dialects.relax.types import is_tensor, static_shape
@@ -55,6 +55,15 @@ Adjoint: TypeAlias = "Traced | list[Adjoint | None]"
 """The adjoint of a tensor, or of each element of a tuple; None stands for zero."""
 OnError: TypeAlias = Callable[[Operation, str], object]
 """Reports an operation that has no gradient, and why."""
+BodyOf: TypeAlias = Callable[[CallOp], Block]
+"""Returns a copy of the function that is called; NotDifferentiable if it cannot be inlined."""
+
+NO_GRAD = "relax.no_grad"
+"""The attribute of an operation, or a function that is called, whose results are constants to the
+gradient."""
+CHECKPOINT = "relax.checkpoint"
+"""The attribute of a call, or a function that is called, that is computed again in reverse, instead
+of keeping its values."""
 
 
 def is_differentiable(type: Attribute) -> bool:
@@ -71,10 +80,13 @@ class ReverseMode:
     differentiated with respect to, have adjoints.
     """
 
-    def __init__(self, b: Tensors, sources: Iterable[SSAValue], on_error: OnError) -> None:
+    def __init__(
+        self, b: Tensors, sources: Iterable[SSAValue], on_error: OnError, body_of: BodyOf
+    ) -> None:
         self.b = b
         self.active = set(sources)
         self.on_error = on_error
+        self.body_of = body_of
         self.adjoints: dict[SSAValue, Adjoint] = {}
 
     def run(self, ops: Sequence[Operation], seeds: Iterable[tuple[SSAValue, Traced]]) -> None:
@@ -82,6 +94,8 @@ class ReverseMode:
         results of `ops` or defined before."""
         # Forward first: what does not depend on a source needs no adjoint, and no rule.
         for op in ops:
+            if NO_GRAD in op.attributes:
+                continue
             used = (operand for inner in walk(op) for operand in inner.operands)
             if any(value in self.active for value in used):
                 self.active.update(r for r in op.results if is_differentiable(r.type))
@@ -113,8 +127,12 @@ class ReverseMode:
                 self.add(op.tuple, parts)
             case CastOp() | MatchCastOp():
                 self.add(op.operands[0], self.cast(adjoints[0], op.operands[0].type))
+            case StopFusionOp():
+                self.add(op.input, adjoints[0])
             case IfOp():
                 self.visit_branches(op, adjoints)
+            case CallOp() if CHECKPOINT in op.attributes:
+                self.visit_checkpoint(op, adjoints)
             # A rule of the table counts more than the interface, and that more than a
             # decomposition.
             case _ if (rule := GRADIENTS.get(op.name)) is not None:
@@ -145,6 +163,26 @@ class ReverseMode:
         # The decomposition is computed again beside the operation; what no derivative reads is
         # dead.
         self.run(ops, zip(values, self.tensors(op, adjoints), strict=True))
+
+    def visit_checkpoint(self, call: CallOp, adjoints: Sequence[Adjoint | None]) -> None:
+        """Compute the called function again, and differentiate that."""
+        seeds = self.tensors(call, adjoints)
+        body = self.body_of(call)
+        end = body.last_op
+        assert end is not None
+        # A pass that merges equal operations must not merge these with those that were computed
+        # before: their results would be kept. The arguments are equal, but not the same values.
+        ops: list[Operation] = []
+        for parameter, argument in zip(body.args, call.arguments, strict=True):
+            ops.append(again := StopFusionOp(argument))
+            parameter.replace_all_uses_with(again.result)
+        results = [*end.operands]
+        erase(end)
+        for op in [*body.ops]:
+            op.detach()
+            ops.append(op)
+        self.b.builder.insert(ops)
+        self.run(ops, zip(results, seeds, strict=True))
 
     def visit_branches(self, op: IfOp, adjoints: Sequence[Adjoint | None]) -> None:
         """Insert an `scf.if` that computes the adjoints of the values that the branches use.
@@ -183,7 +221,7 @@ class ReverseMode:
         assert isinstance(end, YieldOp)
         ops = [op for op in block.ops if op is not end]
         b = Tensors(Builder(InsertPoint.before(end)))
-        inner = ReverseMode(b, sources, self.on_error)
+        inner = ReverseMode(b, sources, self.on_error, self.body_of)
         pairs = zip(end.operands, seeds, strict=True)
         inner.run(ops, [(value, b.of(seed.value)) for value, seed in pairs])
         # Both branches yield an adjoint for each source: zeros where a branch does not use it.
@@ -302,7 +340,14 @@ def add_adjoint(
 
     b = Tensors(Builder(InsertPoint.before(end)))
     sources = [adjoint.body.block.args[i] for i in indices]
-    mode = ReverseMode(b, sources, on_error)
+
+    def body_of(call: CallOp) -> Block:
+        callee = _inlinable(call, graph, (function,))
+        if callee is None:
+            raise NotDifferentiable(reason_against(call))
+        return _inlined(callee, graph, (function, callee.sym_name.data)).body.block
+
+    mode = ReverseMode(b, sources, on_error, body_of)
     # Before the first adjoint is inserted: the adjoints are not differentiated.
     ops = [op for op in adjoint.body.block.ops if op is not end]
     mode.run(ops, [(target, b.of(target).scalar(1.0))])
@@ -378,15 +423,30 @@ def _target(func: FuncOp, index: int) -> int:
 
 
 def _inlined(func: FuncOp, graph: CallGraph, callers: tuple[str, ...]) -> FuncOp:
-    """Return a copy of `func` with the calls of other functions with one block inlined."""
+    """Return a copy of `func` with the calls of other functions with one block inlined, but for
+    those that are not differentiated, or computed again; the calls get the marks of the functions.
+    """
     copy = clone(func)
     for call in [op for op in walk(copy) if isinstance(op, CallOp)]:
-        name = call.callee.string_value()
-        callee = graph.symbols.get(name)
-        # A recursion would be inlined without end.
-        if isinstance(callee, FuncOp) and len(callee.body.blocks) == 1 and name not in callers:
-            replace_by_body(call, _inlined(callee, graph, (*callers, name)).body.block)
+        called = graph.symbols.get(call.callee.string_value())
+        if called is not None:
+            marks = {name: called.attributes.get(name) for name in (NO_GRAD, CHECKPOINT)}
+            call.attributes |= {name: mark for name, mark in marks.items() if mark is not None}
+        if NO_GRAD in call.attributes or CHECKPOINT in call.attributes:
+            continue
+        if (callee := _inlinable(call, graph, callers)) is not None:
+            inner = _inlined(callee, graph, (*callers, callee.sym_name.data))
+            replace_by_body(call, inner.body.block)
     return copy
+
+
+def _inlinable(call: CallOp, graph: CallGraph, callers: Sequence[str]) -> FuncOp | None:
+    """Return the function that is called if it has one block; None for another one, and for one of
+    `callers`: a recursion would be inlined without end."""
+    callee = graph.symbols.get(name := call.callee.string_value())
+    if isinstance(callee, FuncOp) and len(callee.body.blocks) == 1 and name not in callers:
+        return callee
+    return None
 
 
 def _rename(func: FuncOp, name: str, results: Sequence[Attribute]) -> None:
