@@ -68,13 +68,16 @@ VALUES: Mapping[tuple[str, str], Sequence[object]] = {
     ("eliminate-common-subexpr", "skip"): ((), ("relax.add",)),
     ("fake-quantization-to-integer", "hard_fail"): (),  # an error is no result
     ("fold-constant", "max_steps"): (0, 100, 1 << 12),
+    ("legalize-ops", "customize_legalize_map"): ((),),
     ("legalize-ops", "database"): ("",),  # no file is known here
+    ("legalize-ops", "skip_ops"): ((),),  # later passes need kernels
     ("legalize-ops", "target"): TARGETS,
     ("legalize-ops", "winograd"): ("none",),  # the others are approximations
     ("remove-unused-functions", "entry_functions"): (("main",),),
     ("tir-bind-target", "cores"): (0, 3),
     ("tir-bind-target", "target"): TARGETS[1:],
     ("tir-inject-double-buffer", "split_loop"): (0, 1, 2, 4, 8),
+    ("tir-narrow-data-type", "target_bits"): (8, 16, 32),
 }
 """The values of options whose type is not all that is known of them."""
 
