@@ -19,6 +19,9 @@ from .hoist_if_then_else import IfHoister, cannot_trap, hoist_ifs, runs
 from .remove_no_op import remove_no_ops
 from .simplify import simplify
 
+MAX_SWEEPS = 4
+"""How often a function is simplified, and looked at again."""
+
 MAX_CONDITIONS = 3
 """How many conditions may leave a loop, each of which doubles the number of its copies."""
 
@@ -38,21 +41,18 @@ def hoist_expressions(
 
     A loop is then in both branches of an `scf.if`, in which the condition is known. A condition
     only leaves a loop with at most one operation that has an effect. The function is simplified
-    afterwards, if something has moved.
+    afterwards, if something has moved, and what is invariant then moves, too.
     """
-    hoister = ExpressionHoister(func, through_threads, actions)
-    # In preorder, so that the last one is an inner loop: what leaves it may leave the next one.
-    for loop in reversed(ops_of(func, ForOp)):
-        if let_bindings:
-            hoister.move_expressions(loop)
     kinds: list[type[Operation]] = []
     if if_else_expr:
         kinds.append(arith.SelectOp)
     if boolean_expression:
         kinds += [arith.AndIOp, arith.OrIOp]
-    for loop in ops_of(func, ForOp):
-        hoister.split(loop, tuple(kinds))
-    if hoister.moved + hoist_ifs(func, through_threads=through_threads, actions=actions):
+    for _ in range(MAX_SWEEPS):
+        hoister = ExpressionHoister(func, through_threads, actions)
+        hoister.run(func, let_bindings, tuple(kinds))
+        if not hoister.moved:
+            break
         simplify(func, actions=actions)
         remove_no_ops(func, actions)
 
@@ -65,6 +65,16 @@ class ExpressionHoister:
         self.through_threads = through_threads
         self.actions = actions
         self.moved = 0
+
+    def run(self, func: PrimFuncOp, let_bindings: bool, kinds: tuple[type[Operation], ...]) -> None:
+        """Move expressions, then the conditions of operations of `kinds`, then those of branches."""
+        # In preorder, so that the last one is an inner loop: what leaves it may leave the next one.
+        for loop in reversed(ops_of(func, ForOp)):
+            if let_bindings:
+                self.move_expressions(loop)
+        for loop in ops_of(func, ForOp):
+            self.split(loop, kinds)
+        self.moved += hoist_ifs(func, through_threads=self.through_threads, actions=self.actions)
 
     def move_expressions(self, loop: ForOp) -> None:
         """Move the expressions directly in `loop` whose operands are defined outside before it."""

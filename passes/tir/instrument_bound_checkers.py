@@ -73,6 +73,8 @@ class BoundChecker:
             return op.result
 
         form = self.analyzer.linear(index)
+        if self.analyzer.bounds(form).is_empty:
+            return  # in a loop without iterations
         conditions: list[SSAValue] = []
         if not self.analyzer.can_prove("sge", form, ZERO):
             conditions.append(compare("sge", index, constant(0)))

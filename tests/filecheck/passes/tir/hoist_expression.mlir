@@ -83,6 +83,26 @@ tir.prim_func @member(%a: memref<8xf32>, %x: f32, %n: index, %c: i1) {
   }
 }
 
+// What is invariant only after the function was simplified.
+// CHECK-LABEL: @twice(
+// CHECK: scf.if
+// CHECK-NEXT: tir.for
+// CHECK-NEXT: memref.store
+tir.prim_func @twice(%a: memref<8xf32>, %x: f32, %m: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  tir.for %i = %c0 extent %c8 {
+    %0 = arith.muli %m, %c4 : index
+    %1 = arith.addi %0, %i : index
+    %2 = arith.addi %n, %i : index
+    %3 = arith.cmpi eq, %1, %2 : index
+    scf.if %3 {
+      memref.store %x, %a[%i] : memref<8xf32>
+    }
+  }
+}
+
 // Must not fire: a loop with several effects is not copied; a division may trap.
 // UNCHANGED: @effects
 tir.prim_func @effects(%a: memref<8xf32>, %b: memref<8xf32>, %x: f32, %y: f32, %c: i1, %n: index, %m: index) {

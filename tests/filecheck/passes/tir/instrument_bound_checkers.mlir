@@ -105,3 +105,15 @@ tir.prim_func @masked(%x: memref<16xf32>, %i: index, %n: index, %v: f32) {
   %0 = vector.broadcast %v : f32 to vector<4xf32>
   vector.maskedstore %x[%i], %m, %0 : memref<16xf32>, vector<4xi1>, vector<4xf32>
 }
+
+// Must not fire: the loop has no iterations.
+// UNCHANGED: @never
+tir.prim_func @never(%x: memref<4xf32>, %v: f32) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  tir.for %i = %c0 extent %c0 {
+    memref.store %v, %x[%i] : memref<4xf32>
+    %0 = arith.addi %i, %c2 : index
+    memref.store %v, %x[%0] : memref<4xf32>
+  }
+}
