@@ -67,7 +67,7 @@ class ExpressionHoister:
         self.moved = 0
 
     def run(self, func: PrimFuncOp, let_bindings: bool, kinds: tuple[type[Operation], ...]) -> None:
-        """Move expressions, then the conditions of operations of `kinds`, then those of branches."""
+        """Move expressions, conditions of operations of `kinds`, and conditions of branches."""
         # In preorder, so that the last one is an inner loop: what leaves it may leave the next one.
         for loop in reversed(ops_of(func, ForOp)):
             if let_bindings:
