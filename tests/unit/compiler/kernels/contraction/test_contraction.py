@@ -320,8 +320,8 @@ def test_machine_code():
         cases[f"transposed, {name}"] = conv
     for lhs, rhs in SHAPES:
         cases[f"{lhs} {rhs}"] = products.MatmulOp(tensor(*lhs), tensor(*rhs, seed=1))
-    wide = {"transpose_a": True}
-    cases["transposed"] = products.BatchMatmulOp(tensor(9, 7), tensor(260, 9, seed=1), **wide)
+    lhs, rhs = tensor(9, 7), tensor(260, 9, seed=1)
+    cases["transposed"] = products.BatchMatmulOp(lhs, rhs, transpose_a=True)
     for element in (f16, f64, i1, i8, i64):
         lhs, rhs = tensor(3, 4, element=element), tensor(5, 4, element=element, seed=1)
         cases[f"dense of {element}"] = products.DenseOp(lhs, rhs)
