@@ -8,29 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     DenseIntOrFPElementsAttr,
+    IndexType,
     IntegerAttr,
     IntegerType,
 )
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
-from .control_flow import (
+from .branching import (
     SEGMENTS,
     BranchTrait,
     Constants,
     RegionBranchTrait,
     drop_operands,
-    entry_block,
     segment_sizes,
     shorten_segments,
 )
 
-__all__ = ["TRAITS", "Entered", "StructuredFlow"]
+__all__ = ["BRANCH_MODELS", "REGION_MODELS", "Entered", "StructuredFlow"]
 
 
 # Branches to blocks.
@@ -73,9 +73,9 @@ class SwitchBranch(BranchTrait):
         cases = op.properties.get("case_values")
         if not isinstance(cases, DenseIntOrFPElementsAttr):
             return 0
-        type = cases.get_element_type()
+        type = cast("IntegerType | IndexType", cases.get_element_type())
         mask = (1 << type.width.data) - 1 if isinstance(type, IntegerType) else -1
-        values = [int(value) & mask for value in cases.get_values()]
+        values = [value & mask for value in cast("Sequence[int]", cases.get_values())]
         return 1 + values.index(flag & mask) if flag & mask in values else 0
 
     def drop_operands(self, op: Operation, indices: Collection[int]) -> None:
@@ -136,7 +136,7 @@ class StructuredFlow(RegionBranchTrait):
     def entries(self, op: Operation, constants: Constants) -> Sequence[Region | None]:
         """Return where control goes when `op` is entered: into one of its regions, past `op` in the
         place of one without blocks."""
-        return [None if entry_block(region) is None else region for region in op.regions]
+        return [None if region.first_block is None else region for region in op.regions]
 
     def exits(self, op: Operation, end: Operation, constants: Constants) -> Sequence[Region | None]:
         """Return where control goes from `end`, whose operands are `constants`."""
@@ -216,10 +216,13 @@ class LoopFlow(StructuredFlow):
 
 
 class Entered(StructuredFlow):
-    """The flow of parallel loops: the body may run, and nothing is forwarded; where results are
-    made of is not known."""
+    """The flow of loops that forward nothing, parallel ones among them: the body may run, again and
+    again; what results are is not known."""
 
     def entries(self, op: Operation, constants: Constants) -> Sequence[Region | None]:
+        return (*op.regions, None)
+
+    def exits(self, op: Operation, end: Operation, constants: Constants) -> Sequence[Region | None]:
         return (*op.regions, None)
 
     def successor_inputs(self, op: Operation, successor: Region | None) -> Sequence[SSAValue]:
@@ -256,12 +259,16 @@ def _first_affine(op: Operation) -> int:
 _SCF: Final = {"scf.yield": 0}
 _AFFINE: Final = {"affine.yield": 0}
 
-TRAITS: Final[Mapping[str, BranchTrait | RegionBranchTrait]] = {
+BRANCH_MODELS: Final[Mapping[str, BranchTrait]] = {
     "cf.br": Jump(),
     "cf.cond_br": CondBranch(),
     "cf.switch": SwitchBranch(),
     "llvm.br": Jump(),
     "llvm.cond_br": CondBranch(),
+}
+"""The branches to blocks, by the names of the operations."""
+
+REGION_MODELS: Final[Mapping[str, RegionBranchTrait]] = {
     "scf.if": IfFlow(_SCF),
     "scf.for": LoopFlow(_SCF, lambda op: 3, _runs_scf),
     "scf.while": WhileFlow({"scf.yield": 0, "scf.condition": 1}),
@@ -274,4 +281,4 @@ TRAITS: Final[Mapping[str, BranchTrait | RegionBranchTrait]] = {
     "affine.parallel": Entered(_AFFINE),
     "memref.alloca_scope": StructuredFlow({"memref.alloca_scope.return": 0}),
 }
-"""The control flow of operations by their names."""
+"""The branches between regions, by the names of the operations."""
