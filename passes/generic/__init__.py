@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .mlir_opt import MLIROpt as MLIROpt
     from .print_ir import PrintIR as PrintIR
     from .print_ir import PrintOpStats as PrintOpStats
+    from .remove_dead_values import RemoveDeadValues as RemoveDeadValues
     from .remove_unused import RemoveUnusedFunctions as RemoveUnusedFunctions
     from .remove_unused import RemoveUnusedParameters as RemoveUnusedParameters
 

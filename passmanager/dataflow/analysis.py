@@ -37,11 +37,10 @@ class DataflowAnalysis(ABC, Generic[T]):
     """The number of changes of one state after which `widen` is asked."""
 
     def __init__(
-        self, root: Operation, *, actions: Actions = SILENT, interprocedural: bool = True
+        self, root: Operation, *, flow: ControlFlow | None = None, actions: Actions = SILENT
     ) -> None:
-        """`interprocedural` says whether values are followed through calls and returns."""
         self.root = root
-        self.flow = ControlFlow(root, actions, interprocedural)
+        self.flow = ControlFlow(root, actions) if flow is None else flow
         self.states: dict[Anchor, T] = {}
         self._changes: dict[Anchor, int] = {}
         self._pending: deque[Operation] = deque()

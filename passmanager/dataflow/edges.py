@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from xdsl.dialects.builtin import SymbolRefAttr, UnregisteredOp
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation
 
 from ..actions import SILENT, Actions
 from ..ir.calls import CALLABLES, CALLS, callable_of, callable_region
@@ -18,6 +19,7 @@ from ..ir.control_flow import (
     region_branch_of,
     region_points,
 )
+from ..ir.per_class import PerClass
 from ..ir.symbols import References, SymbolTables
 from ..ir.walk import PRIVATE, name_of, symbol_of, walk
 
@@ -41,6 +43,17 @@ class Edge(NamedTuple):
     """The arguments or results at the target that `target` itself defines: variables of loops."""
 
 
+def _may_branch(cls: type[Operation]) -> bool:
+    if is_terminator[cls] or CALLS[cls] is not None or not issubclass(cls, IRDLOperation):
+        return True
+    definition = cls.get_irdl_definition()
+    return bool(definition.regions or definition.successors)
+
+
+may_branch: Final = PerClass[Operation, bool](_may_branch)
+"""Whether operations of a class may pass control on; the others go on after them."""
+
+
 class ControlFlow:
     """The edges between the operations nested in `root`, as their interfaces describe them.
 
@@ -58,6 +71,7 @@ class ControlFlow:
         self._reported: set[str] = set()
         self._symbols = SymbolTables()
         self._ends: dict[Operation, Sequence[Operation]] = {}
+        self._edges: dict[Operation, Sequence[Edge] | None] = {}
         self.calls: dict[Operation, list[Operation]] = {}
         """The known calls of each callable operation in `root`."""
         self.exposed: set[Operation] = set()
@@ -78,7 +92,7 @@ class ControlFlow:
             if CALLS[type(op)] is not None:
                 callee = callable_of(op, self._symbols)
                 # A declaration is no more than its effects: the call is like any operation.
-                if callee in self.calls and callable_region(callee) is not None:
+                if callee and callee in self.calls and callable_region(callee) is not None:
                     self._callees[op] = callee
                     self.calls[callee].append(op)
         private = {op for op in callables if op is not self.root and _is_private(op)}
@@ -113,6 +127,15 @@ class ControlFlow:
         None means that `op` is none of these: a branch, the end of a region, an operation with
         regions, the call of a known function.
         """
+        if not may_branch[type(op)]:
+            return None
+        if any(constants):
+            return self._find_edges(op, constants)
+        if op not in self._edges:
+            self._edges[op] = self._find_edges(op, ())
+        return self._edges[op]
+
+    def _find_edges(self, op: Operation, constants: Constants) -> Sequence[Edge] | None:
         if op.successors:
             return list(self._branches(op, constants))
         if ends := is_terminator[type(op)] and op.next_op is None and op.parent is not None:
@@ -181,10 +204,10 @@ class ControlFlow:
         """Return the edge from a call into the function; its results come from the returns."""
         body, interface = callable_region(callee), CALLS[type(op)]
         assert interface is not None and body is not None and body.first_block is not None
-        arguments = interface.get_arguments(op)
-        # They come first, or behind the callee.
-        start = int(len(arguments) > 0 and arguments[0] is not op.operands[0])
-        return Edge(body.first_block, range(start, start + len(arguments)), body.first_block.args)
+        # The arguments come first, or behind the callee if that is a value.
+        start = 0 if isinstance(interface.get_callee(op), SymbolRefAttr) else 1
+        end = start + len(interface.get_arguments(op))
+        return Edge(body.first_block, range(start, end), body.first_block.args)
 
     def _without_interface(self, op: Operation, interface: str) -> None:
         if (name := name_of(op)) not in self._reported:
@@ -203,8 +226,8 @@ class ControlFlow:
         operation."""
         if isinstance(target, Operation):
             if target in self._callees:
-                return (target, *self._ends_of(self._callees[target]))
-            return (target, *self._ends_of(target)) if target.regions else (target,)
+                return (target, *self.ends_of(self._callees[target]))
+            return (target, *self.ends_of(target)) if target.regions else (target,)
         region = target.parent
         if region is None or region.first_block is not target:
             return [use.operation for use in target.uses]
@@ -213,9 +236,10 @@ class ControlFlow:
             return ()
         if holder in self.calls:
             return (holder, *self.calls[holder])
-        return (holder, *self._ends_of(holder))
+        return (holder, *self.ends_of(holder))
 
-    def _ends_of(self, op: Operation) -> Sequence[Operation]:
+    def ends_of(self, op: Operation) -> Sequence[Operation]:
+        """Return the terminators without successors in the regions of `op`."""
         if (ends := self._ends.get(op)) is None:
             ends = [point for point in region_points(op) if point is not None]
             self._ends[op] = ends

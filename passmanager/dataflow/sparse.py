@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ..fast.edit import read_step
 from ..ir.walk import walk
 from .analysis import Anchor, DataflowAnalysis
 from .edges import Edge
@@ -107,8 +108,8 @@ class BackwardAnalysis(DataflowAnalysis[T]):
         """
 
     @abstractmethod
-    def exit(self, value: SSAValue) -> T | None:
-        """Return the state of a value that is passed to an unknown place."""
+    def exit(self, op: Operation, value: SSAValue) -> T | None:
+        """Return the state of a value that `op` passes to an unknown place."""
 
     def start(self) -> None:
         # Uses before definitions, except in loops: nearly each operation is visited once.
@@ -122,17 +123,23 @@ class BackwardAnalysis(DataflowAnalysis[T]):
 
     def visit(self, op: Operation) -> None:
         self._visited.add(op)
-        states = self.transfer(op, [self.states.get(result) for result in op.results])
-        operands = op.operands
-        passed: set[int] = set()
-        for edge in self.flow.edges(op) or ():
-            arrive = len(edge.inputs)
-            for place, index in enumerate(edge.operands):
-                passed.add(index)
-                value = operands[index]
-                state = self.states.get(edge.inputs[place]) if place < arrive else self.exit(value)
+        operands, results, _, _ = read_step(op)
+        known = self.states
+        states = self.transfer(op, [known.get(result) for result in results])
+        if (edges := self.flow.edges(op)) is None:
+            for operand, state in zip(operands, states):
                 if state is not None:
-                    self.update(value, state)
+                    self.update(operand, state)
+            return
+        passed: set[int] = set()
+        for edge in edges:
+            passed.update(edge.operands)
+            for index, value in zip(edge.operands, edge.inputs):
+                if (state := known.get(value)) is not None:
+                    self.update(operands[index], state)
+            for index in edge.operands[len(edge.inputs) :]:
+                if (state := self.exit(op, operands[index])) is not None:
+                    self.update(operands[index], state)
         for index, state in enumerate(states):
             if state is not None and index not in passed:
                 self.update(operands[index], state)
