@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .remove_dead_values import RemoveDeadValues as RemoveDeadValues
     from .remove_unused import RemoveUnusedFunctions as RemoveUnusedFunctions
     from .remove_unused import RemoveUnusedParameters as RemoveUnusedParameters
+    from .sccp import SCCP as SCCP
 
     __all__: list[str]
 else:

@@ -204,6 +204,8 @@ def remove_dead_values(
     else:
         _erase_users(found.values(), live.ops)
     for op, indices in found.results.items():
+        if op.parent is None:  # a call that is dead itself
+            continue
         new = without_results(op, indices, op.operands)
         if op in found.holders:
             found.holders[new] = found.holders.pop(op)
