@@ -10,9 +10,10 @@ from ...passmanager.dataflow.analysis import Anchor
 from ...passmanager.dataflow.edges import ControlFlow
 from ...passmanager.dataflow.sparse import BackwardAnalysis
 from ...passmanager.fast.edit import read_step
+from ...passmanager.ir.calls import callable_region
 from ...passmanager.ir.control_flow import is_terminator
 from ...passmanager.ir.effects import OBSERVABLE, is_kept, own_effects
-from ...passmanager.ir.walk import ancestors
+from ...passmanager.ir.walk import ancestors, walk
 
 __all__ = ["Liveness"]
 
@@ -27,7 +28,8 @@ class Liveness(BackwardAnalysis[bool]):
     operands of live operations are live. Results and arguments that one operand becomes, as in a
     loop, are live together. The results of the operations in `kept`, and the arguments of their
     regions, are live, too; a function in `kept` may have other callers. The parameters of a
-    function with unknown callers are live, as these pass them. By default no calls are followed.
+    function with unknown callers are live, as these pass them; nothing is in a function of one
+    block that nobody calls. By default no calls are followed.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Liveness(BackwardAnalysis[bool]):
 
     def start(self) -> None:
         super().start()
+        self._uncalled = set(self._uncalled_ops())
         self._mark(self.root)
         self.flow.exposed |= self.flow.calls.keys() & set(self._kept)
         for op in (*self._kept, *self.flow.exposed):
@@ -66,6 +69,8 @@ class Liveness(BackwardAnalysis[bool]):
                 self.update(value, True)
 
     def transfer(self, op: Operation, results: Sequence[bool | None]) -> Sequence[bool | None]:
+        if op in self._uncalled:
+            return ()
         if op not in self.ops:
             if is_terminator[type(op)] and op.next_op is None:
                 if not self._is_end_of_live(op):
@@ -75,6 +80,14 @@ class Liveness(BackwardAnalysis[bool]):
             else:
                 return ()
         return [True] * len(read_step(op)[0])
+
+    def _uncalled_ops(self) -> Iterator[Operation]:
+        for func, calls in self.flow.calls.items():
+            if not calls and func not in self.flow.exposed and func not in self._kept:
+                body = callable_region(func)
+                # With several blocks, what decides between them would have to go, too.
+                if body is not None and body.first_block is body.last_block:
+                    yield from (op for op in walk(func) if op is not func)
 
     def _is_end_of_live(self, op: Operation) -> bool:
         """Return whether `op` is as live as the operation around it, which it ends a region of."""

@@ -129,7 +129,8 @@ class ControlFlow:
         """
         if not may_branch[type(op)]:
             return None
-        if any(constants):
+        # Not `any`: an `IntegerAttr` of 0 is false.
+        if any(constant is not None for constant in constants):
             return self._find_edges(op, constants)
         if op not in self._edges:
             self._edges[op] = self._find_edges(op, ())
