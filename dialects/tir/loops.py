@@ -31,7 +31,7 @@ from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect, SingleBlockIm
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from ...passmanager.ir.structured_flow import Entered
+from ...passmanager.ir.structured_flow import ParallelFlow
 from ...passmanager.releases.attributes import EnumAttribute
 from ..signature import of_signature
 
@@ -110,7 +110,7 @@ class ForOp(IRDLOperation):
     body = region_def("single_block")
 
     traits = traits_def(
-        SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect(), Entered({"tir.yield": 0})
+        SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect(), ParallelFlow({"tir.yield": 0})
     )
 
     def __init__(

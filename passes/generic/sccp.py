@@ -280,11 +280,6 @@ class SCCP(ModulePass):
         func.func @f(%c: i1) -> i32 {
           %0 = arith.constant 2 : i32
           %one = arith.constant 1 : i32
-          %1 = scf.if %c -> (i32) {
-            scf.yield %one : i32
-          } else {
-            scf.yield %one : i32
-          }
           func.return %0 : i32
         }
     """

@@ -130,10 +130,14 @@ func.func private @uncalled(%x: i32) -> i32 {
 
 // -----
 
-// A pure call whose result nobody needs goes, with what it is called with; one with effects stays.
+// A pure call whose result nobody needs goes, with what it is called with, also if the function is
+// public; one with effects stays.
 // CHECK-LABEL: @calls
 // CHECK-NEXT:    func.call @effects() : () -> ()
 // CHECK-NEXT:    func.return
+func.func @public(%x: i32) -> i32 {
+  func.return %x : i32
+}
 func.func private @pure(%x: i32) -> i32 {
   %0 = arith.addi %x, %x : i32
   func.return %0 : i32
@@ -146,6 +150,7 @@ func.func @calls(%x: i32) {
   %0 = arith.muli %x, %x : i32
   %1 = func.call @pure(%0) : (i32) -> i32
   %2 = func.call @effects(%0) : (i32) -> i32
+  %3 = func.call @public(%0) : (i32) -> i32
   func.return
 }
 
