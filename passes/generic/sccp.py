@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -171,7 +171,7 @@ def propagate_constants(root: Operation, actions: Actions = SILENT) -> int:
             found: dict[SSAValue, ConstantValue] = {}
         else:
             found = _constants_among(op.results, known)
-        if found and constants.keeps(op, found[op.results[0]]):
+        if constants.keeps(op, found):
             continue
         found |= _constants_among(arguments, known)
         erased = bool(op.results) and all(r in found for r in op.results) and would_be_dead(op)
@@ -205,15 +205,17 @@ class _Constants:
         self._entries: dict[Operation, Block] = {}
         self._last: dict[Block, Operation] = {}
 
-    def keeps(self, op: Operation, state: ConstantValue) -> bool:
-        """Return whether `op` is a constant that stays, as no equal one stands before it."""
-        if state.source is None or op.operands or len(op.results) != 1:
+    def keeps(self, op: Operation, found: Mapping[SSAValue, ConstantValue]) -> bool:
+        """Return whether `op` is a constant that stays: at the top of its region, the first of
+        equal ones."""
+        if op.operands or len(op.results) != 1:
+            return False
+        if (state := found.get(op.results[0])) is None or state.source is None:
             return False
         entry = self._entry(op.results[0])
-        if (entry, state.key) in self._known:
+        if op.parent is not entry or (entry, state.key) in self._known:
             return False
-        if op.parent is entry:
-            self._known[entry, state.key] = op.results[0]
+        self._known[entry, state.key] = op.results[0]
         return True
 
     def get(self, value: SSAValue, state: ConstantValue) -> SSAValue:
