@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -153,12 +153,23 @@ def materialized(constant: ConstantValue) -> Operation:
 
 def propagate_constants(root: Operation, actions: Actions = SILENT) -> int:
     """Replace the values in `root` that are constants, and erase the operations that nothing else
-    needs; return the number of operations with such results or arguments.
+    needs; return the number of operations with such results or arguments."""
+    known = ConstantPropagation(root, actions=actions)
+    return replace_by_constants(root, known.state, known.reached, actions)
+
+
+def replace_by_constants(
+    root: Operation,
+    constant_of: Callable[[SSAValue], ConstantValue | None],
+    reached: Container[Block | None],
+    actions: Actions,
+) -> int:
+    """Replace the values in the `reached` blocks of `root` that `constant_of` says to be constants;
+    return the number of operations with such results or arguments.
 
     Constants are defined at the start of the region around that is isolated from above; of equal
     ones in it, one is left.
     """
-    known = ConstantPropagation(root, actions=actions)
     constants = _Constants(root)
     skipped: set[Operation] = set()
     replaced = 0
@@ -167,13 +178,10 @@ def propagate_constants(root: Operation, actions: Actions = SILENT) -> int:
             skipped.add(op)
             continue
         arguments = [arg for region in op.regions for block in region.blocks for arg in block.args]
-        if op.parent not in known.reached:
-            found: dict[SSAValue, ConstantValue] = {}
-        else:
-            found = _constants_among(op.results, known)
+        found = _constants_among(op.results if op.parent in reached else (), constant_of)
         if constants.keeps(op, found):
             continue
-        found |= _constants_among(arguments, known)
+        found |= _constants_among(arguments, constant_of)
         erased = bool(op.results) and all(r in found for r in op.results) and would_be_dead(op)
         if not (erased or any(value.first_use for value in found)) or not actions.allowed(op):
             continue
@@ -190,9 +198,9 @@ def propagate_constants(root: Operation, actions: Actions = SILENT) -> int:
 
 
 def _constants_among(
-    values: Sequence[SSAValue], known: ConstantPropagation
+    values: Sequence[SSAValue], constant_of: Callable[[SSAValue], ConstantValue | None]
 ) -> dict[SSAValue, ConstantValue]:
-    states = ((value, known.state(value)) for value in values)
+    states = ((value, constant_of(value)) for value in values)
     return {value: state for value, state in states if state is not None and state != VARYING}
 
 

@@ -29,6 +29,7 @@ from passline.passes import (
     DeadCodeElimination,
     EliminateCommonSubexpr,
     FoldConstant,
+    IntRangeOptimizations,
     RemoveDeadValues,
 )
 from passline.passes.generic.mlir_opt import find_mlir_opt
@@ -151,7 +152,13 @@ def test_remove_dead_values():
 
 
 def test_general_passes_in_any_order_keep_results():
-    passes = (SCCP(), RemoveDeadValues(), Canonicalize(), DeadCodeElimination())
+    passes = (
+        SCCP(),
+        IntRangeOptimizations(),
+        RemoveDeadValues(),
+        Canonicalize(),
+        DeadCodeElimination(),
+    )
     for seed, module in enumerate(modules()):
         pipeline = Random(seed).choices(passes, k=4)
         after = by_passes(module, *pipeline)
