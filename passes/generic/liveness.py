@@ -61,7 +61,7 @@ class Liveness(BackwardAnalysis[bool]):
         super().start()
         self._uncalled = set(self._uncalled_ops())
         self._mark(self.root)
-        self.flow.exposed |= self.flow.calls.keys() & set(self._kept)
+        self.flow.expose(self._kept)
         for op in (*self._kept, *self.flow.exposed):
             self._mark(op)
             firsts = [first for region in op.regions if (first := region.first_block) is not None]
