@@ -83,6 +83,8 @@ class Liveness(BackwardAnalysis[bool]):
             if is_terminator[type(op)] and op.next_op is None:
                 if not self._is_end_of_live(op):
                     return ()
+                if op.regions:  # as `scf.reduce`, whose regions end, too
+                    self._mark(op)
             elif any(results) or self._has_effect(op):
                 self._mark(op)
             else:
