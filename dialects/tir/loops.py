@@ -110,7 +110,9 @@ class ForOp(IRDLOperation):
     body = region_def("single_block")
 
     traits = traits_def(
-        SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect(), ParallelFlow({"tir.yield": 0})
+        SingleBlockImplicitTerminator(YieldOp),
+        RecursiveMemoryEffect(),
+        ParallelFlow({"tir.yield": 0}),
     )
 
     def __init__(
