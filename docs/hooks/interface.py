@@ -45,7 +45,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "Instruments": ("PassInstrument", "pass_instrument"),
     "Rewriting": ("apply_patterns", "Actions", "CollectingActions", "SILENT"),
-    "Analyses": ("AnalysisManager",),
+    "Analyses": (
+        *("AnalysisManager", "ForwardAnalysis", "BackwardAnalysis", "DenseForwardAnalysis"),
+        *("DenseBackwardAnalysis", "BranchTrait", "RegionBranchTrait"),
+    ),
     "Conditions": (
         *("Condition", "Violation", "condition", "no_op_of", "only_dialects", "static_shapes"),
     ),

@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from .cse import CommonSubexpressionElimination as CommonSubexpressionElimination
     from .dead_code_elimination import DeadCodeElimination as DeadCodeElimination
     from .eliminate_common_subexpr import EliminateCommonSubexpr as EliminateCommonSubexpr
+    from .int_range_optimizations import IntRangeOptimizations as IntRangeOptimizations
     from .mlir_opt import MLIROpt as MLIROpt
     from .print_ir import PrintIR as PrintIR
     from .print_ir import PrintOpStats as PrintOpStats
+    from .remove_dead_values import RemoveDeadValues as RemoveDeadValues
     from .remove_unused import RemoveUnusedFunctions as RemoveUnusedFunctions
     from .remove_unused import RemoveUnusedParameters as RemoveUnusedParameters
+    from .sccp import SCCP as SCCP
 
     __all__: list[str]
 else:
