@@ -20,10 +20,10 @@ from ...dialects.relax.interfaces import Elementwise, View
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.types import is_ranked, is_tensor, static_shape
 from ...dialects.tir.ops import ForOp
-from ...passes.generic.call_graph import References
 from ...passes.generic.purity import Purity
 from ...passmanager.errors import NotInstalledError
 from ...passmanager.fast.clone import clone
+from ...passmanager.ir.symbols import References
 from ..interpreters import semantics_of
 
 if TYPE_CHECKING:

@@ -34,6 +34,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...passmanager.ir.calls import ValueCall
 from ..signature import of_signature
 from .base import RelaxOp
 from .interfaces import InfersType, NonComputational
@@ -208,6 +209,8 @@ class InvokeOp(InfersType, RelaxOp):
     callee = operand_def(FUNCTION)
     arguments = var_operand_def()
     res = var_result_def()
+
+    traits = traits_def(ValueCall())
 
     def __init__(self, callee: SSAValue | Operation, arguments: Sequence[SSAValue | Operation]):
         callee = SSAValue.get(callee)

@@ -44,6 +44,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...passmanager.ir.calls import SymbolCall
 from ..numbers import PYTHON, Function, Term, product
 from ..sizes import Size
 from .loops import YieldOp, print_body
@@ -272,7 +273,7 @@ class CallOp(IRDLOperation):
     callee = prop_def(FlatSymbolRefAttrConstr)
     arguments = var_operand_def()
 
-    traits = traits_def(CallSymbolUse())
+    traits = traits_def(CallSymbolUse(), SymbolCall())
 
     assembly_format = "$callee `(` $arguments `)` attr-dict (`:` type($arguments)^)?"
 

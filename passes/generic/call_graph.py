@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRefAttr
-from xdsl.ir import Attribute, Operation, ParametrizedAttribute
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
-from ...passmanager.ir.walk import is_skipped, symbol_of, walk
+from ...passmanager.ir.symbols import References
+from ...passmanager.ir.walk import is_skipped, symbol_of
 
-__all__ = ["CallGraph", "References", "is_opaque", "symbols_of"]
+__all__ = ["CallGraph", "is_opaque", "symbols_of"]
 
 
 # The references between the top-level symbols of a module: calls and all other symbol uses.
@@ -82,58 +83,6 @@ def symbols_of(module: ModuleOp) -> dict[str, Operation]:
     """Return the symbols that `module` defines, by name."""
     symbols = ((symbol_of(op), op) for op in module.body.block.ops)
     return {name: op for name, op in symbols if name}
-
-
-class References:
-    """The symbols that attributes contain; each attribute object is searched once."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[str, ...]] = {}
-        self._kept: list[Attribute] = []  # so that no `id` is reused
-
-    def of(self, op: Operation) -> Sequence[str]:
-        """Return the names that `op` itself refers to, without nested ops."""
-        found: list[str] = []
-        for attributes in (op.properties, op.attributes):
-            for attribute in attributes.values():
-                if names := self._names(attribute):
-                    found += names
-        return found
-
-    def below(self, root: Operation) -> dict[str, None]:
-        """Return the names that `root` and the ops nested in it refer to, in their order."""
-        found: dict[str, None] = {}
-        known = self._known
-        for op in walk(root):
-            for attribute in (*op.properties.values(), *op.attributes.values()):
-                if (names := known.get(id(attribute))) is None:
-                    names = self._names(attribute)
-                if names:
-                    found |= dict.fromkeys(names)
-        return found
-
-    def _names(self, attribute: Attribute) -> tuple[str, ...]:
-        if (names := self._known.get(id(attribute))) is None:
-            names = self._known[id(attribute)] = tuple(self._search(attribute))
-            self._kept.append(attribute)
-        return names
-
-    def _search(self, attribute: Attribute) -> Iterator[str]:
-        parts: Iterable[Attribute] = ()
-        match attribute:
-            case SymbolRefAttr():
-                # Of `@module::@func` only the root is a symbol of this module.
-                yield attribute.root_reference.data
-            case ArrayAttr():
-                parts = attribute.data
-            case DictionaryAttr():
-                parts = attribute.data.values()
-            case ParametrizedAttribute():
-                parts = attribute.parameters
-            case _:
-                pass
-        for part in parts:
-            yield from self._names(part)
 
 
 # Functions whose bodies passes leave as they are.

@@ -13,8 +13,9 @@ from xdsl.traits import IsTerminator
 from ...passmanager.fast.edit import read_step
 from ...passmanager.ir.dominance import is_graph_region
 from ...passmanager.ir.effects import OBSERVABLE, is_kept, own_effects, would_be_dead
+from ...passmanager.ir.symbols import References
 from ...passmanager.ir.walk import PRIVATE, is_skipped, walk
-from .call_graph import CallGraph, References, is_opaque
+from .call_graph import CallGraph, is_opaque
 
 # The values that a result or an effect of a function depends on, through branches and loops.
 

@@ -14,8 +14,9 @@ from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.fast.clone import clone
 from ...passmanager.fast.edit import erase, insert_before
+from ...passmanager.ir.symbols import References
 from ...passmanager.ir.walk import PRIVATE, ancestors, walk
-from ..generic.call_graph import CallGraph, References, is_opaque
+from ..generic.call_graph import CallGraph, is_opaque
 
 
 def inline_functions(

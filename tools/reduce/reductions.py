@@ -22,10 +22,10 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OptAttributeDef, OptPropertyDef
 from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolTable
 
-from ...passes.generic.call_graph import References
 from ...passmanager.fast.clone import clone
 from ...passmanager.fast.edit import erase
 from ...passmanager.instruments.printing import is_valid
+from ...passmanager.ir.symbols import References
 from ...passmanager.ir.text.printer import is_dense
 from ...passmanager.ir.walk import symbol_of, walk
 
