@@ -31,6 +31,7 @@ from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect, SingleBlockIm
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ...passmanager.ir.loops import EachRegionLoops
 from ...passmanager.releases.attributes import EnumAttribute
 from ..signature import of_signature
 
@@ -108,7 +109,9 @@ class ForOp(IRDLOperation):
     thread_tag = opt_prop_def(StringAttr)
     body = region_def("single_block")
 
-    traits = traits_def(SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect())
+    traits = traits_def(
+        SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect(), EachRegionLoops()
+    )
 
     def __init__(
         self,

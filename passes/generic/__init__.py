@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .cse import CommonSubexpressionElimination as CommonSubexpressionElimination
     from .dead_code_elimination import DeadCodeElimination as DeadCodeElimination
     from .eliminate_common_subexpr import EliminateCommonSubexpr as EliminateCommonSubexpr
+    from .loop_invariant_code_motion import LoopInvariantCodeMotion as LoopInvariantCodeMotion
     from .mlir_opt import MLIROpt as MLIROpt
     from .print_ir import PrintIR as PrintIR
     from .print_ir import PrintOpStats as PrintOpStats
