@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from .cse import CommonSubexpressionElimination as CommonSubexpressionElimination
     from .dead_code_elimination import DeadCodeElimination as DeadCodeElimination
     from .eliminate_common_subexpr import EliminateCommonSubexpr as EliminateCommonSubexpr
+    from .inline import Inline as Inline
     from .loop_invariant_code_motion import LoopInvariantCodeMotion as LoopInvariantCodeMotion
     from .mlir_opt import MLIROpt as MLIROpt
     from .print_ir import PrintIR as PrintIR
     from .print_ir import PrintOpStats as PrintOpStats
     from .remove_unused import RemoveUnusedFunctions as RemoveUnusedFunctions
     from .remove_unused import RemoveUnusedParameters as RemoveUnusedParameters
+    from .strip_debuginfo import StripDebuginfo as StripDebuginfo
+    from .symbol_dce import SymbolDCE as SymbolDCE
+    from .symbol_privatize import SymbolPrivatize as SymbolPrivatize
+    from .topological_sort import TopologicalSort as TopologicalSort
 
     __all__: list[str]
 else:

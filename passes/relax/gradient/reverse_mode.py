@@ -36,7 +36,7 @@ from ....passmanager.names import did_you_mean
 from ...decompositions import DECOMPOSITIONS
 from ...generic.call_graph import CallGraph
 from ...generic.dead_code_elimination import remove_dead_operations
-from ..inline import replace_by_body
+from ...generic.inline_call import replace_by_body
 from . import contraction, data, elementwise, reduction, windows
 from .tensors import Rule, Tensors, Traced
 
@@ -385,7 +385,7 @@ def _inlined(func: FuncOp, graph: CallGraph, callers: tuple[str, ...]) -> FuncOp
         callee = graph.symbols.get(name)
         # A recursion would be inlined without end.
         if isinstance(callee, FuncOp) and len(callee.body.blocks) == 1 and name not in callers:
-            replace_by_body(call, _inlined(callee, graph, (*callers, name)).body.block)
+            replace_by_body(call, _inlined(callee, graph, (*callers, name)).body)
     return copy
 
 
