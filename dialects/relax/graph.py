@@ -33,6 +33,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.ir.ordering import find_cycle
+from ...passmanager.ir.structured_flow import StructuredFlow
 from .attributes import int_prop
 from .base import RelaxOp, TensorOp
 from .closures import check_terminator, parse_body, parse_results, print_body
@@ -70,6 +71,7 @@ class GraphOp(RelaxOp):
             RecursiveMemoryEffect(),
             RecursivelySpeculatable(),
             SingleBlockImplicitTerminator(OutputOp),
+            StructuredFlow({"relax.output": 0}),
         )
     )
 

@@ -32,6 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ...passmanager.ir.loops import EachRegionLoops
+from ...passmanager.ir.structured_flow import Entered
 from ...passmanager.releases.attributes import EnumAttribute
 from ..signature import of_signature
 
@@ -110,7 +111,10 @@ class ForOp(IRDLOperation):
     body = region_def("single_block")
 
     traits = traits_def(
-        SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect(), EachRegionLoops()
+        SingleBlockImplicitTerminator(YieldOp),
+        RecursiveMemoryEffect(),
+        EachRegionLoops(),
+        Entered({"tir.yield": 0}),
     )
 
     def __init__(

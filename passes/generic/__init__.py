@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from .mlir_opt import MLIROpt as MLIROpt
     from .print_ir import PrintIR as PrintIR
     from .print_ir import PrintOpStats as PrintOpStats
+    from .remove_dead_values import RemoveDeadValues as RemoveDeadValues
     from .remove_unused import RemoveUnusedFunctions as RemoveUnusedFunctions
     from .remove_unused import RemoveUnusedParameters as RemoveUnusedParameters
+    from .sccp import SCCP as SCCP
     from .strip_debuginfo import StripDebuginfo as StripDebuginfo
     from .symbol_dce import SymbolDCE as SymbolDCE
     from .symbol_privatize import SymbolPrivatize as SymbolPrivatize

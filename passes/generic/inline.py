@@ -332,7 +332,11 @@ class Inline(ModulePass):
 
         own = {text.partition("(")[0].strip(): text for text in _top_level(self.op_pipelines)}
         callables = (op for op in walk(module) if CALLABLES[type(op)] is not None)
-        names = dict.fromkeys(op.name for op in callables if op.has_trait(IsolatedFromAbove))
+        names = dict.fromkeys(
+            op.name
+            for op in callables
+            if op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+        )
         for name in names:
             text = own.get(name) or f"{name}({self.default_pipeline})"
             if name in own or self.default_pipeline:

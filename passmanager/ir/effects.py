@@ -60,14 +60,20 @@ _STATIC: Final[dict[type[MemoryEffect], int]] = {
 }
 
 
-_WITHOUT_TRAIT: Final = frozenset({"arith.extsi", "arith.remui"})
-"""Operations that xDSL 0.74 does not declare pure, as MLIR does."""
+_WITHOUT_TRAIT: Final = {
+    "affine.for": NESTED,
+    "affine.parallel": NESTED,
+    "arith.extsi": 0,
+    "arith.remui": 0,
+    "scf.execute_region": NESTED,
+}
+"""The effects of operations for which xDSL does not declare them, as MLIR does."""
 
 
 def _class_effects(cls: type[Operation]) -> int:
-    if cls.name in _WITHOUT_TRAIT:
-        return 0
     traits = cls.get_traits_of_type(MemoryEffect)
+    if not traits and (known := _WITHOUT_TRAIT.get(cls.name)) is not None:
+        return known
     # No trait at all is no promise; an op without effects says so (`NoMemoryEffect`).
     effects = 0 if traits else UNKNOWN
     for trait in traits:

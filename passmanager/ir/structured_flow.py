@@ -8,29 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     DenseIntOrFPElementsAttr,
+    IndexType,
     IntegerAttr,
     IntegerType,
 )
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
-from .control_flow import (
+from .branching import (
     SEGMENTS,
     BranchTrait,
     Constants,
     RegionBranchTrait,
     drop_operands,
-    entry_block,
     segment_sizes,
     shorten_segments,
 )
 
-__all__ = ["TRAITS", "Entered", "StructuredFlow"]
+__all__ = ["BRANCH_MODELS", "REGION_MODELS", "Entered", "StructuredFlow"]
 
 
 # Branches to blocks.
@@ -73,9 +73,9 @@ class SwitchBranch(BranchTrait):
         cases = op.properties.get("case_values")
         if not isinstance(cases, DenseIntOrFPElementsAttr):
             return 0
-        type = cases.get_element_type()
+        type = cast("IntegerType | IndexType", cases.get_element_type())
         mask = (1 << type.width.data) - 1 if isinstance(type, IntegerType) else -1
-        values = [int(value) & mask for value in cases.get_values()]
+        values = [value & mask for value in cast("Sequence[int]", cases.get_values())]
         return 1 + values.index(flag & mask) if flag & mask in values else 0
 
     def drop_operands(self, op: Operation, indices: Collection[int]) -> None:
@@ -136,7 +136,7 @@ class StructuredFlow(RegionBranchTrait):
     def entries(self, op: Operation, constants: Constants) -> Sequence[Region | None]:
         """Return where control goes when `op` is entered: into one of its regions, past `op` in the
         place of one without blocks."""
-        return [None if entry_block(region) is None else region for region in op.regions]
+        return [None if region.first_block is None else region for region in op.regions]
 
     def exits(self, op: Operation, end: Operation, constants: Constants) -> Sequence[Region | None]:
         """Return where control goes from `end`, whose operands are `constants`."""
@@ -189,23 +189,23 @@ class WhileFlow(StructuredFlow):
 class LoopFlow(StructuredFlow):
     """The flow of a loop with variables, its first arguments, and carried values.
 
-    `first` returns the index of the first initial value, and `runs` whether the loop runs at all,
-    None if that is not known.
+    `first` returns the index of the first initial value. `trips` returns the number of iterations,
+    None if it is not known.
     """
 
     first: Callable[[Operation], int]
-    runs: Callable[[Operation, Constants], bool | None] = lambda op, constants: None
+    trips: Callable[[Operation, Constants], int | None]
 
     def __hash__(self) -> int:
         return super().__hash__()
 
     def entries(self, op: Operation, constants: Constants) -> Sequence[Region | None]:
-        if (runs := self.runs(op, constants)) is None:
+        if (trips := self.trips(op, constants)) is None:
             return (op.regions[0], None)
-        return (op.regions[0],) if runs else (None,)
+        return (op.regions[0],) if trips > 0 else (None,)
 
     def exits(self, op: Operation, end: Operation, constants: Constants) -> Sequence[Region | None]:
-        return (op.regions[0], None)
+        return (None,) if self.trips(op, ()) == 1 else (op.regions[0], None)
 
     def successor_inputs(self, op: Operation, successor: Region | None) -> Sequence[SSAValue]:
         found = super().successor_inputs(op, successor)
@@ -216,10 +216,13 @@ class LoopFlow(StructuredFlow):
 
 
 class Entered(StructuredFlow):
-    """The flow of parallel loops: the body may run, and nothing is forwarded; where results are
-    made of is not known."""
+    """The flow of loops that forward nothing, parallel ones among them: the body may run, again and
+    again; what results are is not known."""
 
     def entries(self, op: Operation, constants: Constants) -> Sequence[Region | None]:
+        return (*op.regions, None)
+
+    def exits(self, op: Operation, end: Operation, constants: Constants) -> Sequence[Region | None]:
         return (*op.regions, None)
 
     def successor_inputs(self, op: Operation, successor: Region | None) -> Sequence[SSAValue]:
@@ -231,16 +234,21 @@ class Entered(StructuredFlow):
         return range(0)
 
 
-def _runs_scf(op: Operation, constants: Constants) -> bool | None:
-    lower, upper = integer_of(constants, 0), integer_of(constants, 1)
+def _trips_scf(op: Operation, constants: Constants) -> int | None:
+    lower, upper, step = (integer_of(constants, index) for index in range(3))
     if lower is None or upper is None or "unsignedCmp" in (op.properties | op.attributes):
         return None
-    return lower < upper
+    if step is None or step <= 0:
+        return 0 if lower >= upper else None
+    return max(0, -(-(upper - lower) // step))
 
 
-def _runs_affine(op: Operation, constants: Constants) -> bool | None:
+def _trips_affine(op: Operation, constants: Constants) -> int | None:
     lower, upper = (_bound(op.properties.get(f"{end}BoundMap")) for end in ("lower", "upper"))
-    return None if lower is None or upper is None else lower < upper
+    step = op.properties.get("step")
+    if lower is None or upper is None or not isinstance(step, IntegerAttr):
+        return None
+    return max(0, -(-(upper - lower) // step.value.data))
 
 
 def _bound(bound: Attribute | None) -> int | None:
@@ -256,22 +264,26 @@ def _first_affine(op: Operation) -> int:
 _SCF: Final = {"scf.yield": 0}
 _AFFINE: Final = {"affine.yield": 0}
 
-TRAITS: Final[Mapping[str, BranchTrait | RegionBranchTrait]] = {
+BRANCH_MODELS: Final[Mapping[str, BranchTrait]] = {
     "cf.br": Jump(),
     "cf.cond_br": CondBranch(),
     "cf.switch": SwitchBranch(),
     "llvm.br": Jump(),
     "llvm.cond_br": CondBranch(),
+}
+"""The branches to blocks, by the names of the operations."""
+
+REGION_MODELS: Final[Mapping[str, RegionBranchTrait]] = {
     "scf.if": IfFlow(_SCF),
-    "scf.for": LoopFlow(_SCF, lambda op: 3, _runs_scf),
+    "scf.for": LoopFlow(_SCF, lambda op: 3, _trips_scf),
     "scf.while": WhileFlow({"scf.yield": 0, "scf.condition": 1}),
     "scf.index_switch": IndexSwitchFlow(_SCF),
     "scf.execute_region": StructuredFlow(_SCF),
     "scf.parallel": Entered({"scf.reduce": 0}),
     "scf.forall": Entered({"scf.forall.in_parallel": 0}),
-    "affine.for": LoopFlow(_AFFINE, _first_affine, _runs_affine),
+    "affine.for": LoopFlow(_AFFINE, _first_affine, _trips_affine),
     "affine.if": StructuredFlow(_AFFINE),
     "affine.parallel": Entered(_AFFINE),
     "memref.alloca_scope": StructuredFlow({"memref.alloca_scope.return": 0}),
 }
-"""The control flow of operations by their names."""
+"""The branches between regions, by the names of the operations."""

@@ -20,7 +20,8 @@ from ....passmanager.fast.edit import read_step
 from ....passmanager.fast.rewriting import DeclaredPatterns
 from ....passmanager.ir.walk import walk
 from ....passmanager.rewriting import apply_patterns
-from ..dead_code_elimination import remove_dead_results, remove_region_dead_code
+from ..dead_code_elimination import remove_region_dead_code
+from ..remove_dead_values import remove_dead_values
 from .control_flow_patterns import (
     HoistLoopConstants,
     InlineExecuteRegion,
@@ -105,7 +106,7 @@ def _folding(patterns: list[RewritePattern], ctx: Context) -> list[RewritePatter
 def _remove_more(module: ModuleOp, actions: Actions, mlir: bool) -> bool:
     """Remove what patterns do not find to be dead; return whether there was any."""
     found = _remove_used_dead_ops(module, actions)
-    return found or (mlir and remove_dead_results(module, actions=actions) > 0)
+    return found or (mlir and remove_dead_values(module, actions=actions) > 0)
 
 
 def _remove_used_dead_ops(module: ModuleOp, actions: Actions) -> bool:
