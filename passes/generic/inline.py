@@ -331,16 +331,16 @@ class Inline(ModulePass):
         from ...passmanager.pipeline import parse_pipeline
 
         own = {text.partition("(")[0].strip(): text for text in _top_level(self.op_pipelines)}
-        callables = (op for op in walk(module) if CALLABLES[type(op)] is not None)
-        names = dict.fromkeys(
-            op.name
-            for op in callables
-            if op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
-        )
+        names = dict.fromkeys(op.name for op in walk(module) if _is_isolated_callable(type(op)))
         for name in names:
             text = own.get(name) or f"{name}({self.default_pipeline})"
             if name in own or self.default_pipeline:
                 parse_pipeline(text).apply(ctx.ir_context, module)
+
+
+def _is_isolated_callable(cls: type[Operation]) -> bool:
+    isolated = cls.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+    return isolated and CALLABLES[cls] is not None
 
 
 def _top_level(parts: Iterable[str]) -> list[str]:
