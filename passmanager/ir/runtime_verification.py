@@ -81,8 +81,9 @@ class _Builder:
 
 def _shape(value: SSAValue) -> Sequence[int] | None:
     """Return the sizes of a buffer or tensor, negative if unknown; None if it has no known rank."""
-    type = cast("Attribute", value.type)
-    return type.get_shape() if isinstance(type, MemRefType | TensorType) else None
+    if not isinstance(value.type, MemRefType | TensorType):
+        return None
+    return cast("MemRefType | TensorType[Attribute]", value.type).get_shape()
 
 
 def _constant(value: SSAValue) -> int | None:
