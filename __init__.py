@@ -39,9 +39,14 @@ if TYPE_CHECKING:
     from .compiler.tuning import Tuning as Tuning
     from .compiler.tuning import tune as tune
     from .dialects.target import Target as Target
+    from .passmanager import BackwardAnalysis as BackwardAnalysis
+    from .passmanager import BranchTrait as BranchTrait
     from .passmanager import Condition as Condition
     from .passmanager import ConditionError as ConditionError
+    from .passmanager import DenseBackwardAnalysis as DenseBackwardAnalysis
+    from .passmanager import DenseForwardAnalysis as DenseForwardAnalysis
     from .passmanager import Fixpoint as Fixpoint
+    from .passmanager import ForwardAnalysis as ForwardAnalysis
     from .passmanager import FunctionPass as FunctionPass
     from .passmanager import ModulePass as ModulePass
     from .passmanager import Pass as Pass
@@ -50,6 +55,7 @@ if TYPE_CHECKING:
     from .passmanager import PassInstrument as PassInstrument
     from .passmanager import PasslineError as PasslineError
     from .passmanager import PatternPass as PatternPass
+    from .passmanager import RegionBranchTrait as RegionBranchTrait
     from .passmanager import Sequential as Sequential
     from .passmanager import condition as condition
     from .passmanager import function_pass as function_pass

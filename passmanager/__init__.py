@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from .conditions import static_shapes as static_shapes
     from .config import register_config_option as register_config_option
     from .context import PassContext as PassContext
+    from .dataflow.dense import DenseBackwardAnalysis as DenseBackwardAnalysis
+    from .dataflow.dense import DenseForwardAnalysis as DenseForwardAnalysis
+    from .dataflow.sparse import BackwardAnalysis as BackwardAnalysis
+    from .dataflow.sparse import ForwardAnalysis as ForwardAnalysis
     from .decorators import function_pass as function_pass
     from .decorators import module_pass as module_pass
     from .diagnostics import Diagnostic as Diagnostic
@@ -45,6 +49,8 @@ if TYPE_CHECKING:
     from .errors import PipelineSyntaxError as PipelineSyntaxError
     from .instrument import PassInstrument as PassInstrument
     from .instrument import pass_instrument as pass_instrument
+    from .ir.branching import BranchTrait as BranchTrait
+    from .ir.branching import RegionBranchTrait as RegionBranchTrait
     from .names import Rounding as Rounding
     from .pipeline import parse_pipeline as parse_pipeline
     from .plan import Plan as Plan

@@ -39,6 +39,7 @@ from .device_domains import (
     places,
     unify,
 )
+from .region_flow import forwarded
 
 DEVICE = "relax.device"
 """The attribute with the devices of a parameter, a result or a lambda."""
@@ -342,14 +343,11 @@ class DeviceAnalyzer:
         """Return the index of the first operand of `op` that may be on a device, and the domains of
         the operands from there on."""
         match op:
-            case ReturnOp() | LambdaYieldOp() | OutputOp() | YieldOp():
+            case ReturnOp() | LambdaYieldOp():
                 return 0, self.terminator_uses(op.parent_op())
-            case ConditionOp() if isinstance(loop := op.parent_op(), WhileOp):
-                return 1, self.all_of(loop.after_region.block.args)
-            case ForOp():
-                return 3, self.all_of(op.body.block.args[1:])
-            case WhileOp():
-                return 0, self.all_of(op.before_region.block.args)
+            case OutputOp() | YieldOp() | ConditionOp() | ForOp() | WhileOp():
+                first, values = forwarded(op)
+                return first, self.all_of(values)
             case InvokeOp() if isinstance(callee := self.of(op.callee), FunctionDomain):
                 # Not in `define`: a later operation may define the domain of the callee.
                 for result, domain in zip(op.res, callee.results):
@@ -365,13 +363,7 @@ class DeviceAnalyzer:
                 return self.signature(parent).results
             case LambdaOp() if isinstance(domain := self.of(parent.result), FunctionDomain):
                 return domain.results
-            case ForOp():
-                return self.all_of(parent.body.block.args[1:])
-            case WhileOp():
-                return self.all_of(parent.before_region.block.args)
-            case Operation():
-                return self.all_of(parent.results)
-            case None:
+            case _:
                 return ()
 
     def follow(self, flow: DomainUse) -> None:

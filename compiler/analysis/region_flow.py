@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.dialects.scf import ConditionOp, ForOp, IfOp, WhileOp, YieldOp
-from xdsl.ir import Attribute, BlockArgument, Operation
+from xdsl.dialects.scf import YieldOp
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relax.closures import LambdaOp
 from ...dialects.relax.closures import YieldOp as LambdaYieldOp
-from ...dialects.relax.graph import GraphOp, OutputOp
+from ...dialects.relax.graph import OutputOp
+from ...passmanager.ir.control_flow import region_branch_of, region_points
 
 
 def result_terminators(op: Operation) -> list[Operation]:
@@ -21,14 +22,15 @@ def result_terminators(op: Operation) -> list[Operation]:
     return [end for end in lasts if isinstance(end, ReturnOp | YieldOp | LambdaYieldOp | OutputOp)]
 
 
-def carried_arguments(loop: ForOp | WhileOp) -> Sequence[BlockArgument]:
-    """Return the block arguments that `loop` carries from iteration to iteration."""
-    return loop.regions[0].block.args[1 if isinstance(loop, ForOp) else 0 :]
-
-
-def first_carried_operand(loop: ForOp | WhileOp) -> int:
-    """Return the index of the first initial value; the operands of `scf.for` begin with bounds."""
-    return 3 if isinstance(loop, ForOp) else 0
+def forwarded(op: Operation) -> tuple[int, Sequence[SSAValue]]:
+    """Return the index of the first operand that an operation with regions, or a terminator in it,
+    passes on, and the values that the operands from there on become; (0, []) if there is none."""
+    for holder, point in ((op, None), (op.parent_op(), op)):
+        if holder is not None and (trait := region_branch_of(holder)) is not None:
+            for successor in trait.successor_regions(holder, point):
+                operands = trait.successor_operands(holder, point, successor)
+                return operands.start, trait.successor_inputs(holder, successor)
+    return 0, ()
 
 
 class RegionFlow(NamedTuple):
@@ -41,23 +43,10 @@ class RegionFlow(NamedTuple):
 
 def flows(op: Operation) -> Iterator[RegionFlow]:
     """Yield the flows into and out of the regions of `op`."""
-    match op:
-        case FuncOp():
-            yield from (
-                RegionFlow(e, 0, op.function_type.outputs.data) for e in result_terminators(op)
-            )
-        case LambdaOp():
-            yield from (
-                RegionFlow(e, 0, op.result.type.outputs.data) for e in result_terminators(op)
-            )
-        case IfOp() | GraphOp():
-            yield from (RegionFlow(end, 0, op.result_types) for end in result_terminators(op))
-        case ForOp() | WhileOp():
-            carried = [value.type for value in carried_arguments(op)]
-            # Four flows have one list of types: initial values, iterations, results.
-            yield RegionFlow(op, first_carried_operand(op), carried)
-            yield from (RegionFlow(end, 0, carried) for end in result_terminators(op))
-            if isinstance(condition := op.regions[0].block.last_op, ConditionOp):
-                yield RegionFlow(condition, 1, op.result_types)
-        case _:
-            pass
+    if isinstance(op, FuncOp | LambdaOp):
+        type = op.function_type if isinstance(op, FuncOp) else op.result.type
+        yield from (RegionFlow(end, 0, type.outputs.data) for end in result_terminators(op))
+    elif region_branch_of(op) is not None:
+        for point in region_points(op):
+            first, values = forwarded(user := point or op)
+            yield RegionFlow(user, first, [value.type for value in values])

@@ -32,7 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ...passmanager.ir.loops import EachRegionLoops
-from ...passmanager.ir.structured_flow import Entered
+from ...passmanager.ir.structured_flow import ParallelFlow
 from ...passmanager.releases.attributes import EnumAttribute
 from ..signature import of_signature
 
@@ -114,7 +114,7 @@ class ForOp(IRDLOperation):
         SingleBlockImplicitTerminator(YieldOp),
         RecursiveMemoryEffect(),
         EachRegionLoops(),
-        Entered({"tir.yield": 0}),
+        ParallelFlow({"tir.yield": 0}),
     )
 
     def __init__(

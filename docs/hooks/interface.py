@@ -40,7 +40,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "Instruments": ("PassInstrument", "pass_instrument"),
     "Rewriting": ("apply_patterns", "Actions", "Recorder", "SILENT"),
-    "Analyses": ("AnalysisManager",),
+    "Analyses": (
+        *("AnalysisManager", "ForwardAnalysis", "BackwardAnalysis", "DenseForwardAnalysis"),
+        *("DenseBackwardAnalysis", "BranchTrait", "RegionBranchTrait"),
+    ),
     "Conditions": (
         *("Condition", "Violation", "condition", "no_op_of", "only_dialects", "static_shapes"),
     ),

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
-from xdsl.dialects.scf import ForOp, IfOp, WhileOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.transforms.dead_code_elimination import result_only_effects
 from xdsl.utils.exceptions import PassFailedException
@@ -15,6 +14,7 @@ from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import erase, read_step
+from ...passmanager.ir.control_flow import region_branch_of
 from ...passmanager.ir.effects import (
     NESTED,
     OBSERVABLE,
@@ -28,7 +28,6 @@ from ...passmanager.ir.walk import PRIVATE, walk
 from ...passmanager.names import did_you_mean
 from .call_graph import CallGraph, symbols_of
 from .purity import Purity, is_call
-from .remove_dead_values import remove_dead_values
 
 # Removal of unreachable blocks, and of dead operations that use each other (MLIR's `runRegionDCE`
 # and `eraseUnreachableBlocks`).
@@ -107,8 +106,11 @@ def remove_dead_code(root: Operation, purity: Purity, actions: Actions = SILENT)
     loops return and carry; return the number of operations that were erased or changed."""
     remover = DeadCodeRemover(actions, purity)
     removed = remover.run(root)
-    if remover.has_branches and (shortened := remove_dead_values(root, purity.effects, actions)):
-        removed += shortened + remove_dead_operations(root, actions, purity)
+    if remover.has_branches:
+        from .remove_dead_values import remove_dead_values  # with the analysis that it needs
+
+        if shortened := remove_dead_values(root, purity.effects, actions):
+            removed += shortened + remove_dead_operations(root, actions, purity)
     return removed
 
 
@@ -144,7 +146,7 @@ class DeadCodeRemover:
         self.effects_of = own_effects if purity is None else purity.effects
         self.removed = 0
         self.has_branches = False
-        """Whether a branch or loop was met that may have dead results."""
+        """Whether an operation was met that passes values on, some of which may be dead."""
         self.unused: list[SSAValue] = []
         """Values that lost their last use. The sweep reaches their operations later, except in
         graph regions, where an operation may stand after its users."""
@@ -164,8 +166,8 @@ class DeadCodeRemover:
                 _, results, regions, _ = read_step(op)
                 # `op` itself comes once more, below its regions on the stack.
                 if regions and not entered:
-                    self.has_branches |= isinstance(op, WhileOp) or (
-                        isinstance(op, IfOp | ForOp) and bool(results)
+                    self.has_branches |= (
+                        region_branch_of(op) is not None or len(op.regions[0].blocks) > 1
                     )
                     pending.append((op, True))
                     pending += _last_ops(op)

@@ -68,6 +68,14 @@ class Liveness(BackwardAnalysis[bool]):
             for value in (*op.results, *(arg for block in firsts for arg in block.args)):
                 self.update(value, True)
 
+    def visit(self, op: Operation) -> None:
+        # A dead call needs no arguments, whatever the function does with them.
+        if self.flow.callee(op) is not None and op not in self.ops:
+            if not any(map(self.states.get, op.results)) and not self._has_effect(op):
+                self._visited.add(op)
+                return
+        super().visit(op)
+
     def transfer(self, op: Operation, results: Sequence[bool | None]) -> Sequence[bool | None]:
         if op in self._uncalled:
             return ()

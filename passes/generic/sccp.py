@@ -171,7 +171,7 @@ def propagate_constants(root: Operation, actions: Actions = SILENT) -> int:
             found: dict[SSAValue, ConstantValue] = {}
         else:
             found = _constants_among(op.results, known)
-        if found and constants.keeps(op, found[op.results[0]]):
+        if op.results and op.results[0] in found and constants.keeps(op, found[op.results[0]]):
             continue
         found |= _constants_among(arguments, known)
         erased = bool(op.results) and all(r in found for r in op.results) and would_be_dead(op)
@@ -280,11 +280,6 @@ class SCCP(ModulePass):
         func.func @f(%c: i1) -> i32 {
           %0 = arith.constant 2 : i32
           %one = arith.constant 1 : i32
-          %1 = scf.if %c -> (i32) {
-            scf.yield %one : i32
-          } else {
-            scf.yield %one : i32
-          }
           func.return %0 : i32
         }
     """

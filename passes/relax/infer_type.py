@@ -13,11 +13,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from ...compiler.analysis.region_flow import (
-    carried_arguments,
-    first_carried_operand,
-    result_terminators,
-)
+from ...compiler.analysis.region_flow import forwarded, result_terminators
 from ...dialects.relax.closures import LambdaOp, MakeClosureOp
 from ...dialects.relax.graph import GraphOp, MatchCastOp
 from ...dialects.relax.interfaces import InfersType
@@ -184,8 +180,8 @@ class TypeInferrer:
                     if isinstance(op, ForOp | WhileOp):
                         # An optimistic start: the types of the first iteration, which `widen` makes
                         # less precise until they hold in all.
-                        initial = self.types(op.operands[first_carried_operand(op) :])
-                        self.refine(op, carried_arguments(op), initial)
+                        first, carried = forwarded(op)
+                        self.refine(op, carried, self.types(op.operands[first:]))
                     pending += self.enter(op)
                     break
                 self.infer(op)
@@ -277,9 +273,8 @@ class TypeInferrer:
             case ForOp() | WhileOp():
                 if self.widen(op):
                     return True
-                carried = (
-                    carried_arguments(op) if isinstance(op, ForOp) else op.after_region.block.args
-                )
+                passed = op if isinstance(op, ForOp) else op.before_region.block.last_op
+                carried = () if passed is None else forwarded(passed)[1]
                 self.refine(op, op.results, self.types(carried))
             case _:
                 pass
@@ -289,15 +284,16 @@ class TypeInferrer:
         """Unify the types that `op` carries with those that its body yields; return whether one
         changes."""
         end = op.regions[-1].block.last_op
-        before = self.types(carried_arguments(op))
+        _, carried = forwarded(op)
+        before = self.types(carried)
         passed = [] if end is None else self.types(end.operands)
         if len(passed) != len(before):
             self.error(op, f"carries {len(before)} values, but its body yields {len(passed)}")
             return False
         types = [self.unified(op, pair, pair[0]) for pair in zip(before, passed)]
-        self.refine(op, carried_arguments(op), types)
+        self.refine(op, carried, types)
         # The lattice of types is finite in height: known size, unknown size, unknown rank.
-        return self.types(carried_arguments(op)) != before
+        return self.types(forwarded(op)[1]) != before  # values that got another type are new ones
 
     def infer_function(self, op: FuncOp) -> None:
         """Infer the result types of `op` from its returns; more precise declared types stay."""

@@ -97,7 +97,7 @@ class _XDSLRegionBranch(RegionBranchTrait):
         if point is None:
             known = constants or [None] * len(op.operands)
             found = trait.entry_successor_regions(op, known)
-        elif point.has_trait(cast("Any", xdsl.traits).RegionBranchTerminatorOpTrait):
+        elif point.get_trait(cast("Any", xdsl.traits).RegionBranchTerminatorOpTrait) is not None:
             found = trait.successor_regions(op, points(point))
         else:
             return ()

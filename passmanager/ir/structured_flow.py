@@ -30,7 +30,7 @@ from .branching import (
     shorten_segments,
 )
 
-__all__ = ["BRANCH_MODELS", "REGION_MODELS", "Entered", "StructuredFlow"]
+__all__ = ["BRANCH_MODELS", "REGION_MODELS", "ParallelFlow", "StructuredFlow"]
 
 
 # Branches to blocks.
@@ -215,7 +215,7 @@ class LoopFlow(StructuredFlow):
         return range(self.first(op), len(op.operands))
 
 
-class Entered(StructuredFlow):
+class ParallelFlow(StructuredFlow):
     """The flow of loops that forward nothing, parallel ones among them: the body may run, again and
     again; what results are is not known."""
 
@@ -279,11 +279,11 @@ REGION_MODELS: Final[Mapping[str, RegionBranchTrait]] = {
     "scf.while": WhileFlow({"scf.yield": 0, "scf.condition": 1}),
     "scf.index_switch": IndexSwitchFlow(_SCF),
     "scf.execute_region": StructuredFlow(_SCF),
-    "scf.parallel": Entered({"scf.reduce": 0}),
-    "scf.forall": Entered({"scf.forall.in_parallel": 0}),
+    "scf.parallel": ParallelFlow({"scf.reduce": 0}),
+    "scf.forall": ParallelFlow({"scf.forall.in_parallel": 0}),
     "affine.for": LoopFlow(_AFFINE, _first_affine, _trips_affine),
     "affine.if": StructuredFlow(_AFFINE),
-    "affine.parallel": Entered(_AFFINE),
+    "affine.parallel": ParallelFlow(_AFFINE),
     "memref.alloca_scope": StructuredFlow({"memref.alloca_scope.return": 0}),
 }
 """The branches between regions, by the names of the operations."""

@@ -91,7 +91,7 @@ def test_load_of_text_imports_no_numpy() -> None:
 def test_a_pass_is_imported_alone() -> None:
     found = imported_by("from passline.passes import DeadCodeElimination")
     generic = {name.split(".")[3] for name in found if name.startswith("passline.passes.generic.")}
-    assert generic == {"dead_code_elimination", "call_graph", "liveness", "purity"}
+    assert generic == {"dead_code_elimination", "call_graph", "purity"}
 
 
 SCALARS = """

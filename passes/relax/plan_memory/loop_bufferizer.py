@@ -10,7 +10,7 @@ from xdsl.dialects.scf import ConditionOp, ForOp, IfOp, WhileOp, YieldOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ....compiler.analysis.memory.storage_plan import source_of, users_of
-from ....compiler.analysis.region_flow import carried_arguments, first_carried_operand
+from ....compiler.analysis.region_flow import forwarded
 from ....dialects.relax.constant import FullOp
 from ....dialects.relax.graph import MatchCastOp
 from ....dialects.relax.interfaces import View
@@ -110,7 +110,7 @@ class LoopBufferizer(OperationBufferizer):
         with self.inside(body):
             self.values[op.body.block.args[0]] = body.args[0]
             body.args[0].name_hint = op.body.block.args[0].name_hint
-            self.enter(carried_arguments(op), body.args[1:], homes)
+            self.enter(op.body.block.args[1:], body.args[1:], homes)
             self.carried |= dict.fromkeys((home.storage for home in homes), body)
             body.add_op(YieldOp(*self.advance(self.convert_ops(op.body.block), homes)))
         self.leave(op, ForOp(first, end, step, initial, Region(body)), homes, homes, start)
@@ -122,7 +122,7 @@ class LoopBufferizer(OperationBufferizer):
         the homes of the others."""
         homes: list[TensorBuffer] = []
         carried: list[SSAValue] = []
-        for operand in op.operands[first_carried_operand(op) :]:
+        for operand in op.operands[forwarded(op)[0] :]:
             is_last = is_only_use(op, operand)
             for type, value in self.leaves(operand):
                 if not isinstance(value, TensorBuffer):
