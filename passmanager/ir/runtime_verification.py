@@ -91,7 +91,7 @@ def _constant(value: SSAValue) -> int | None:
     return found.value.data if isinstance(found, IntegerAttr) else None
 
 
-class _Access(RuntimeVerifiableOpInterface):
+class _IndexedAccess(RuntimeVerifiableOpInterface):
     """An access at indices, which follow the operand `shaped`."""
 
     shaped = 0
@@ -113,7 +113,7 @@ class _Access(RuntimeVerifiableOpInterface):
             yield RuntimeCheck(build.ops, condition, "out-of-bounds access")
 
 
-class _AccessOfSecond(_Access):
+class _AccessOfSecond(_IndexedAccess):
     shaped = 1
 
 
@@ -164,7 +164,7 @@ class _Copy(RuntimeVerifiableOpInterface):
 
 RUNTIME_VERIFIABLE: Final = Implementations(
     RuntimeVerifiableOpInterface,
-    dict.fromkeys(("memref.load", "tensor.extract"), _Access())
+    dict.fromkeys(("memref.load", "tensor.extract"), _IndexedAccess())
     | dict.fromkeys(("memref.store", "memref.atomic_rmw", "tensor.insert"), _AccessOfSecond())
     | dict.fromkeys(("memref.dim", "tensor.dim"), _Dimension())
     | dict.fromkeys(("memref.cast", "tensor.cast"), _Cast())
