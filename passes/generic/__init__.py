@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         GenerateRuntimeVerification as GenerateRuntimeVerification,
     )
     from .inline import Inline as Inline
+    from .int_range_optimizations import IntRangeOptimizations as IntRangeOptimizations
     from .location_snapshot import SnapshotOpLocations as SnapshotOpLocations
     from .loop_invariant_code_motion import LoopInvariantCodeMotion as LoopInvariantCodeMotion
     from .mem2reg import Mem2Reg as Mem2Reg

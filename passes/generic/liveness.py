@@ -61,7 +61,7 @@ class Liveness(BackwardAnalysis[bool]):
         super().start()
         self._uncalled = set(self._uncalled_ops())
         self._mark(self.root)
-        self.flow.exposed |= self.flow.calls.keys() & set(self._kept)
+        self.flow.expose(self._kept)
         for op in (*self._kept, *self.flow.exposed):
             self._mark(op)
             firsts = [first for region in op.regions if (first := region.first_block) is not None]
@@ -83,6 +83,8 @@ class Liveness(BackwardAnalysis[bool]):
             if is_terminator[type(op)] and op.next_op is None:
                 if not self._is_end_of_live(op):
                     return ()
+                if op.regions:  # as `scf.reduce`, whose regions end, too
+                    self._mark(op)
             elif any(results) or self._has_effect(op):
                 self._mark(op)
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -18,6 +19,7 @@ from xdsl.traits import (
     SymbolUserOpInterface,
 )
 
+from ...passmanager.dataflow.analysis import Anchor, DataflowAnalysis
 from ...passmanager.ir.effects import (
     FREES,
     NESTED,
@@ -139,19 +141,49 @@ class Purity:
         for op in self.module.body.block.ops:
             if not symbol_of(op):
                 self.shadowed |= _Body(op).symbols
-        # A fixpoint: functions that call each other have no effects but those found in them.
+        # Functions that call each other have no effects but those found in them.
         unknown = {callee for callee in callers if callee not in effects}
         unknown |= self.shadowed & effects.keys()
         effects |= dict.fromkeys(unknown, UNKNOWN)
-        # Effects are bits that are only added, so each caller is visited once for each bit at most.
-        pending = list(effects)
-        while pending:
-            found = effects[callee := pending.pop()]
-            for caller in callers.get(callee, ()):
-                if found & ~effects[caller]:
-                    effects[caller] |= found
-                    pending.append(caller)
-        return effects
+        known = _EffectsOfCalls(self.module, self.symbols, effects, callers)
+        return effects | {name: known.states[func] for name, func in self.symbols.items()}
+
+
+class _EffectsOfCalls(DataflowAnalysis[int]):
+    """The effects of functions with those of their callees: bits that are only added."""
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        symbols: Mapping[str, Operation],
+        effects: Mapping[str, int],
+        callers: Mapping[str, Sequence[str]],
+    ) -> None:
+        self._symbols, self._effects = symbols, effects
+        self._callers = {
+            name: [symbols[caller] for caller in found] for name, found in callers.items()
+        }
+        super().__init__(module)
+
+    def join(self, a: int, b: int) -> int:
+        return a | b
+
+    def start(self) -> None:
+        for name, effects in self._effects.items():
+            if (func := self._symbols.get(name)) is not None:
+                self.update(func, effects)
+            else:
+                for caller in self._callers.get(name, ()):
+                    self.update(caller, effects)
+
+    def changed(self, anchor: Anchor) -> None:
+        assert isinstance(anchor, Operation)
+        self._visited.add(anchor)
+        self.enqueue(anchor)
+
+    def visit(self, op: Operation) -> None:
+        for caller in self._callers.get(symbol_of(op), ()):
+            self.update(caller, self.states[op])
 
 
 def _declared(func: Operation) -> int | None:

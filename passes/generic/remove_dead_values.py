@@ -8,13 +8,13 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue, SSAValues
 
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.dataflow.edges import ControlFlow
-from ...passmanager.fast.edit import erase, insert_before
+from ...passmanager.fast.edit import erase
 from ...passmanager.ir.branching import shorten_segments
 from ...passmanager.ir.control_flow import branch_of, drop_operands, is_terminator, region_branch_of
 from ...passmanager.ir.effects import own_effects
@@ -204,11 +204,7 @@ def remove_dead_values(
     else:
         _erase_users(found.values(), live.ops)
     for op, indices in found.results.items():
-        if op.parent is None:  # a call that is dead itself
-            continue
-        new = without_results(op, indices, op.operands)
-        if op in found.holders:
-            found.holders[new] = found.holders.pop(op)
+        _drop_results(op, indices)
     for block, indices in found.arguments.items():
         for index in reversed(indices):
             block.erase_arg(block.args[index])
@@ -271,29 +267,16 @@ def _erase_users(values: Iterable[SSAValue], live: Container[Operation]) -> None
         erase(op)
 
 
-def without_results(
-    op: Operation, indices: Collection[int], operands: Sequence[SSAValue]
-) -> Operation:
-    """Replace `op` by an operation on `operands` that lacks the results at `indices`, which have no
-    uses; return it."""
-    kept = without(op.results, indices)
-    properties = dict(op.properties)
-    if (sizes := properties.get("resultSegmentSizes")) is not None:
-        properties["resultSegmentSizes"] = shorten_segments(sizes, indices)
-    new = type(op).create(
-        operands=operands,
-        result_types=[result.type for result in kept],
-        properties=properties,
-        attributes=op.attributes,
-        successors=op.successors,
-        regions=[op.detach_region(region) for region in list(op.regions)],
-        location=op.location,
-    )
-    insert_before(op, new)
-    for old, result in zip(kept, new.results, strict=True):
-        old.replace_all_uses_with(result)
-    erase(op)
-    return new
+def _drop_results(op: Operation, indices: Collection[int]) -> None:
+    """Remove the results of `op` at `indices`, which have no uses.
+
+    In place: an operation that is made anew is put into a block in time that grows with the depth.
+    """
+    if (sizes := op.properties.get("resultSegmentSizes")) is not None:
+        op.properties["resultSegmentSizes"] = shorten_segments(sizes, indices)
+    op.results = SSAValues(without(op.results, indices))
+    for index, result in enumerate(op.results):
+        result.index = index
 
 
 def without(items: Sequence[T], indices: Container[int]) -> list[T]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -153,12 +153,23 @@ def materialized(constant: ConstantValue) -> Operation:
 
 def propagate_constants(root: Operation, actions: Actions = SILENT) -> int:
     """Replace the values in `root` that are constants, and erase the operations that nothing else
-    needs; return the number of operations with such results or arguments.
+    needs; return the number of operations with such results or arguments."""
+    known = ConstantPropagation(root, actions=actions)
+    return replace_by_constants(root, known.state, known.reached, actions)
+
+
+def replace_by_constants(
+    root: Operation,
+    constant_of: Callable[[SSAValue], ConstantValue | None],
+    reached: Container[Block | None],
+    actions: Actions,
+) -> int:
+    """Replace the values in the `reached` blocks of `root` that `constant_of` says to be constants;
+    return the number of operations with such results or arguments.
 
     Constants are defined at the start of the region around that is isolated from above; of equal
     ones in it, one is left.
     """
-    known = ConstantPropagation(root, actions=actions)
     constants = _Constants(root)
     skipped: set[Operation] = set()
     replaced = 0
@@ -167,13 +178,10 @@ def propagate_constants(root: Operation, actions: Actions = SILENT) -> int:
             skipped.add(op)
             continue
         arguments = [arg for region in op.regions for block in region.blocks for arg in block.args]
-        if op.parent not in known.reached:
-            found: dict[SSAValue, ConstantValue] = {}
-        else:
-            found = _constants_among(op.results, known)
-        if op.results and op.results[0] in found and constants.keeps(op, found[op.results[0]]):
+        found = _constants_among(op.results if op.parent in reached else (), constant_of)
+        if constants.keeps(op, found):
             continue
-        found |= _constants_among(arguments, known)
+        found |= _constants_among(arguments, constant_of)
         erased = bool(op.results) and all(r in found for r in op.results) and would_be_dead(op)
         if not (erased or any(value.first_use for value in found)) or not actions.allowed(op):
             continue
@@ -190,9 +198,9 @@ def propagate_constants(root: Operation, actions: Actions = SILENT) -> int:
 
 
 def _constants_among(
-    values: Sequence[SSAValue], known: ConstantPropagation
+    values: Sequence[SSAValue], constant_of: Callable[[SSAValue], ConstantValue | None]
 ) -> dict[SSAValue, ConstantValue]:
-    states = ((value, known.state(value)) for value in values)
+    states = ((value, constant_of(value)) for value in values)
     return {value: state for value, state in states if state is not None and state != VARYING}
 
 
@@ -205,15 +213,17 @@ class _Constants:
         self._entries: dict[Operation, Block] = {}
         self._last: dict[Block, Operation] = {}
 
-    def keeps(self, op: Operation, state: ConstantValue) -> bool:
-        """Return whether `op` is a constant that stays, as no equal one stands before it."""
-        if state.source is None or op.operands or len(op.results) != 1:
+    def keeps(self, op: Operation, found: Mapping[SSAValue, ConstantValue]) -> bool:
+        """Return whether `op` is a constant that stays: at the top of its region, the first of
+        equal ones."""
+        if op.operands or len(op.results) != 1:
+            return False
+        if (state := found.get(op.results[0])) is None or state.source is None:
             return False
         entry = self._entry(op.results[0])
-        if (entry, state.key) in self._known:
+        if op.parent is not entry or (entry, state.key) in self._known:
             return False
-        if op.parent is entry:
-            self._known[entry, state.key] = op.results[0]
+        self._known[entry, state.key] = op.results[0]
         return True
 
     def get(self, value: SSAValue, state: ConstantValue) -> SSAValue:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -40,7 +41,9 @@ class DataflowAnalysis(ABC, Generic[T]):
         self, root: Operation, *, flow: ControlFlow | None = None, actions: Actions = SILENT
     ) -> None:
         self.root = root
-        self.flow = ControlFlow(root, actions) if flow is None else flow
+        self._actions = actions
+        if flow is not None:
+            self.flow = flow
         self.states: dict[Anchor, T] = {}
         self._changes: dict[Anchor, int] = {}
         self._pending: deque[Operation] = deque()
@@ -49,6 +52,11 @@ class DataflowAnalysis(ABC, Generic[T]):
         self._sweeps: list[Iterator[Operation]] = []
         self.start()
         self.run()
+
+    @cached_property
+    def flow(self) -> ControlFlow:
+        """The edges of control flow in `root`."""
+        return ControlFlow(self.root, self._actions)
 
     @abstractmethod
     def join(self, a: T, b: T) -> T:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from xdsl.dialects.builtin import SymbolRefAttr, UnregisteredOp
@@ -118,6 +118,12 @@ class ControlFlow:
     def callee(self, call: Operation) -> Operation | None:
         """Return the callable in `root` that `call` calls; None if it is not known."""
         return self._callees.get(call)
+
+    def expose(self, callables: Iterable[Operation]) -> None:
+        """Take callable operations to have callers that are not known."""
+        if found := self.calls.keys() & {*callables} - self.exposed:
+            self.exposed |= found
+            self._edges.clear()
 
     # Edges out of an operation.
 

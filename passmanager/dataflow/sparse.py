@@ -80,7 +80,11 @@ class ForwardAnalysis(DataflowAnalysis[T]):
             known = place < passed
             self.update(value, operands[edge.operands[place]] if known else self.entry(value))
         for value in edge.others:
-            self.update(value, self.argument(op, value))
+            # Of a loop, whether control comes from above or from the end of its body.
+            owner = value.owner
+            definer = owner if isinstance(owner, Operation) else owner.parent_op()
+            assert definer is not None
+            self.update(value, self.argument(definer, value))
         if isinstance(block := edge.target, Block) and block not in self.reached:
             self.reached.add(block)
             # Operands are known when an operation is visited first, but in loops and graph regions.

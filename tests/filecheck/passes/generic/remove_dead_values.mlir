@@ -191,6 +191,19 @@ func.func @unknown(%x: i32) {
   }) : (i32) -> i32
   func.return
 }
+// UNCHANGED: @reduce
+func.func @reduce(%n: index, %x: f32) -> f32 {
+  %0 = "scf.parallel"(%n, %n, %n, %x) <{operandSegmentSizes = array<i32: 1, 1, 1, 1>}> ({
+  ^bb0(%i: index):
+    %1 = "test.op"() : () -> f32
+    scf.reduce(%1 : f32) {
+    ^bb0(%a: f32, %b: f32):
+      %2 = arith.addf %a, %b : f32
+      scf.reduce.return %2 : f32
+    }
+  }) : (index, index, index, f32) -> f32
+  func.return %0 : f32
+}
 // UNCHANGED: @declared
 func.func private @declared(i32) -> i32
 // UNCHANGED: @calls_declared

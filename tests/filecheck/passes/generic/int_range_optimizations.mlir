@@ -1,0 +1,113 @@
+// RUN: passline-opt %s -p int-range-optimizations --split-input-file --allow-unregistered-dialect | filecheck %s
+
+// The variable of a loop is between its bounds.
+// CHECK-LABEL: @variable
+// CHECK-NEXT:    [[TRUE:%.*]] = arith.constant true
+// CHECK:         scf.for [[I:%.*]] = %zero to %ten step %one {
+// CHECK-NEXT:      "test.op"([[TRUE]], [[I]])
+func.func @variable() {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %ten = arith.constant 10 : index
+  scf.for %i = %zero to %ten step %one {
+    %0 = arith.cmpi slt, %i, %ten : index
+    %1 = arith.remsi %i, %ten : index
+    "test.op"(%0, %1) : (i1, index) -> ()
+  }
+  func.return
+}
+
+// A remainder of a remainder; comparisons that must hold or fail.
+// CHECK-LABEL: @compare
+// CHECK-DAG:     [[TRUE:%.*]] = arith.constant true
+// CHECK-DAG:     [[FALSE:%.*]] = arith.constant false
+// CHECK:         [[R:%.*]] = arith.remui %x
+// CHECK:         func.return [[TRUE]], [[FALSE]], [[R]], [[TRUE]]
+func.func @compare(%x: i32, %c: i1) -> (i1, i1, i32, i1) {
+  %eight = arith.constant 8 : i32
+  %minus = arith.constant -1 : i32
+  %0 = arith.remui %x, %eight : i32
+  %1 = arith.cmpi ule, %0, %eight : i32
+  %2 = arith.cmpi sgt, %minus, %0 : i32
+  %3 = arith.remsi %0, %eight : i32
+  %4 = arith.extui %c : i1 to i32
+  %5 = arith.cmpi ne, %4, %eight : i32
+  func.return %1, %2, %3, %5 : i1, i1, i32, i1
+}
+
+// Through branches and a private function; a size is not negative.
+// CHECK-LABEL: func.func private @callee
+// CHECK:         [[TRUE:%.*]] = arith.constant true
+// CHECK:         func.return [[TRUE]]
+func.func private @callee(%x: i32) -> i1 {
+  %zero = arith.constant 0 : i32
+  %0 = arith.cmpi sge, %x, %zero : i32
+  func.return %0 : i1
+}
+// CHECK-LABEL: @caller
+// CHECK:         [[TRUE:%.*]] = arith.constant true
+// CHECK:         func.return %{{.*}}, [[TRUE]]
+func.func @caller(%c: i1, %x: i32, %m: memref<?xf32>) -> (i1, i1) {
+  %zero = arith.constant 0 : index
+  %three = arith.constant 3 : i32
+  %mask = arith.constant 255 : i32
+  %0 = arith.andi %x, %mask : i32
+  %1 = scf.if %c -> (i32) {
+    scf.yield %0 : i32
+  } else {
+    scf.yield %three : i32
+  }
+  %2 = func.call @callee(%1) : (i32) -> i1
+  %3 = memref.dim %m, %zero : memref<?xf32>
+  %4 = arith.cmpi sge, %3, %zero : index
+  func.return %2, %4 : i1, i1
+}
+
+// -----
+
+// What must stay: sums that may wrap, a remainder that may be negative, a value that a loop changes,
+// quotients of what may be zero, signed comparisons of what is only unsigned.
+// UNCHANGED: @sum
+func.func @sum(%x: i32) -> i1 {
+  %one = arith.constant 1 : i32
+  %0 = arith.addi %x, %one : i32
+  %1 = arith.cmpi sgt, %0, %x : i32
+  func.return %1 : i1
+}
+// UNCHANGED: @remainder
+func.func @remainder(%x: i32) -> (i1, i32) {
+  %eight = arith.constant 8 : i32
+  %zero = arith.constant 0 : i32
+  %0 = arith.remsi %x, %eight : i32
+  %1 = arith.cmpi sge, %0, %zero : i32
+  %2 = arith.remui %0, %eight : i32
+  func.return %1, %2 : i1, i32
+}
+// UNCHANGED: @counts
+func.func @counts(%n: index) -> i1 {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %0 = scf.for %i = %zero to %n step %one iter_args(%x = %zero) -> (index) {
+    %1 = arith.addi %x, %one : index
+    scf.yield %1 : index
+  }
+  %2 = arith.cmpi sge, %0, %zero : index
+  func.return %2 : i1
+}
+// UNCHANGED: @quotient
+func.func @quotient(%x: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %0 = arith.andi %x, %one : i32
+  %1 = arith.divsi %zero, %0 : i32
+  func.return %1 : i32
+}
+// UNCHANGED: @narrow
+func.func @narrow(%x: i32) -> i1 {
+  %mask = arith.constant 255 : i32
+  %zero = arith.constant 0 : i8
+  %0 = arith.andi %x, %mask : i32
+  %1 = arith.trunci %0 : i32 to i8
+  %2 = arith.cmpi sge, %1, %zero : i8
+  func.return %2 : i1
+}
