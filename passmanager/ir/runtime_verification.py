@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, cast
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.traits import ConstantLike, OpTrait
 
 from .external_models import Implementations
@@ -81,9 +81,8 @@ class _Builder:
 
 def _shape(value: SSAValue) -> Sequence[int] | None:
     """Return the sizes of a buffer or tensor, negative if unknown; None if it has no known rank."""
-    if not isinstance(value.type, MemRefType | TensorType):
-        return None
-    return cast("MemRefType | TensorType[Attribute]", value.type).get_shape()
+    is_shaped = isinstance(value.type, MemRefType | TensorType)
+    return cast("MemRefType", value.type).get_shape() if is_shaped else None
 
 
 def _constant(value: SSAValue) -> int | None:
