@@ -98,8 +98,8 @@ def _promote_in_region(region: Region, slots: list[_Slot], actions: Actions) -> 
         promoted += len(done)
         if not done:
             break
-        slots = [slot for slot in slots if slot not in done]
-        slots = [slot for slot in slots if slot not in chosen]
+        tried = set(chosen)
+        slots = [slot for slot in slots if slot not in tried]
     if actions.wants_remarks:
         for slot in slots:
             if reason := slot.reason_against(region):

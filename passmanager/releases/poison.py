@@ -1,4 +1,4 @@
-"""`ub.poison`, which releases of xDSL before 0.63 lack."""
+"""`ub.poison`, which releases of xDSL before 0.66 lack."""
 
 from __future__ import annotations
 
