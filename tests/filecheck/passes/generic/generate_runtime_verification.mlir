@@ -2,7 +2,7 @@
 // RUN: passline-opt %s -p 'generate-runtime-verification{verbose-level=0}' | filecheck %s --check-prefix=BRIEF
 
 // CHECK-LABEL: func.func @access
-// CHECK: %[[N:.*]] = memref.dim %m
+// CHECK: %[[N:.*]] = {{.*}}memref.dim
 // CHECK: arith.cmpi sge, %i
 // CHECK-NEXT: arith.cmpi slt, %i, %[[N]]
 // CHECK-NEXT: arith.andi
