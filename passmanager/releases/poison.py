@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 
 from xdsl.dialects.builtin import UnrealizedConversionCastOp
@@ -16,8 +17,6 @@ def poison(result: Attribute) -> Operation:
     Without `ub.poison` it is a cast of nothing.
     """
     cls: type[Operation] = UnrealizedConversionCastOp
-    try:
+    with suppress(ImportError):  # there is no such dialect before xDSL 0.62
         cls = getattr(import_module("xdsl.dialects.ub"), "PoisonOp", cls)
-    except ImportError:  # xDSL before 0.62
-        pass
     return cls.create(result_types=[result])
