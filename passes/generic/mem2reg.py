@@ -205,7 +205,8 @@ class _Promoter:
         needy = [block for block, place in loads.items() if place < stores.get(block, place + 1)]
         live = self.live_in(slot, needy)
         found: dict[Block, None] = {}
-        pending = [block for block in self.cfg.tree.blocks if block in slot.stores]
+        numbers = self.cfg.tree.numbers
+        pending = sorted((b for b in slot.stores if b in numbers), key=numbers.__getitem__)
         while pending:
             for join in self.cfg.frontiers.get(pending.pop(), ()):
                 if join in live and join not in found:
