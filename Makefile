@@ -199,6 +199,12 @@ fuzz-workers: $(VENV)/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz.workers $(if $(SEED),--seed $(SEED)) \
 		$(if $(CASES),--cases $(CASES))
 
+# Random modules with memory and blocks through random pipelines of the general passes.
+.PHONY: fuzz-general
+fuzz-general: $(VENV)/installed-test
+	PYTHONPATH=tests $(BIN)/python -m fuzz.general $(if $(SEED),--seed $(SEED)) \
+		$(if $(CASES),--cases $(CASES))
+
 # Broken input to the tools: mutated IR, models, pipelines and so on.
 fuzz-broken: $(VENV)/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz.broken_input --minutes $(MINUTES) $(OPTIONS)

@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from .relax.gradient.gradient import Gradient as Gradient
     from .relax.infer_symbolic_shapes import InferSymbolicShapes as InferSymbolicShapes
     from .relax.infer_type import InferType as InferType
-    from .relax.inline import Inline as Inline
     from .relax.lambda_lift import LambdaLift as LambdaLift
     from .relax.legalize_ops import LegalizeOps as LegalizeOps
     from .relax.lift_transform_params import LiftTransformParams as LiftTransformParams

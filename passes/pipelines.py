@@ -14,7 +14,8 @@ __all__ = ["LOWER_TO_LLVM", "LOWER_TO_MLIR", "LOWER_TO_TIR", "OPTIMIZE", "PIPELI
 OPTIMIZE = Stages(
     {
         "import": (
-            "inline",  # first: most other passes look at one function at a time
+            # First: most other passes look at one function at a time.
+            'inline{default-pipeline=""}',
             "infer-type",
             "fake-quantization-to-integer",  # before fold-constant, which dequantizes constants
             # With canonicalize-ops: fewer kinds of operations for later passes.

@@ -28,6 +28,7 @@ from xdsl.traits import (
     HasParent,
     IsTerminator,
     Pure,
+    ReturnLike,
     SingleBlockImplicitTerminator,
     SymbolTable,
     SymbolUserOpInterface,
@@ -194,7 +195,7 @@ class YieldOp(AbstractYieldOperation[Attribute]):
 
     name = "relax.yield"
 
-    traits = traits_def(HasParent(LambdaOp), IsTerminator(), Pure())
+    traits = traits_def(HasParent(LambdaOp), IsTerminator(), Pure(), ReturnLike())
 
 
 @irdl_op_definition

@@ -31,6 +31,7 @@ from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect, SingleBlockIm
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ...passmanager.ir.loops import EachRegionLoops
 from ...passmanager.ir.structured_flow import ParallelFlow
 from ...passmanager.releases.attributes import EnumAttribute
 from ..signature import of_signature
@@ -112,6 +113,7 @@ class ForOp(IRDLOperation):
     traits = traits_def(
         SingleBlockImplicitTerminator(YieldOp),
         RecursiveMemoryEffect(),
+        EachRegionLoops(),
         ParallelFlow({"tir.yield": 0}),
     )
 

@@ -10,10 +10,19 @@ from ...passmanager.names import factory_of, lazy_names, typed_places
 if TYPE_CHECKING:
     from .canonicalize.canonicalize import Canonicalize as Canonicalize
     from .check_conditions import CheckConditions as CheckConditions
+    from .composite_fixed_point_pass import CompositeFixedPointPass as CompositeFixedPointPass
+    from .control_flow_sink import ControlFlowSink as ControlFlowSink
     from .cse import CommonSubexpressionElimination as CommonSubexpressionElimination
     from .dead_code_elimination import DeadCodeElimination as DeadCodeElimination
     from .eliminate_common_subexpr import EliminateCommonSubexpr as EliminateCommonSubexpr
+    from .generate_runtime_verification import (
+        GenerateRuntimeVerification as GenerateRuntimeVerification,
+    )
+    from .inline import Inline as Inline
     from .int_range_optimizations import IntRangeOptimizations as IntRangeOptimizations
+    from .location_snapshot import SnapshotOpLocations as SnapshotOpLocations
+    from .loop_invariant_code_motion import LoopInvariantCodeMotion as LoopInvariantCodeMotion
+    from .mem2reg import Mem2Reg as Mem2Reg
     from .mlir_opt import MLIROpt as MLIROpt
     from .print_ir import PrintIR as PrintIR
     from .print_ir import PrintOpStats as PrintOpStats
@@ -21,6 +30,13 @@ if TYPE_CHECKING:
     from .remove_unused import RemoveUnusedFunctions as RemoveUnusedFunctions
     from .remove_unused import RemoveUnusedParameters as RemoveUnusedParameters
     from .sccp import SCCP as SCCP
+    from .sroa import SROA as SROA
+    from .strip_debuginfo import StripDebuginfo as StripDebuginfo
+    from .symbol_dce import SymbolDCE as SymbolDCE
+    from .symbol_privatize import SymbolPrivatize as SymbolPrivatize
+    from .topological_sort import TopologicalSort as TopologicalSort
+    from .view_op_graph import PrintOpGraph as PrintOpGraph
+    from .view_op_graph import ViewOpGraph as ViewOpGraph
 
     __all__: list[str]
 else:

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.instruments.printing import ir_text
+from ...passmanager.instruments.printing import banner, ir_text
 from ...passmanager.ir.walk import name_of, walk
 
 # PrintIR: print the module in the middle of a pipeline.
@@ -19,9 +19,9 @@ from ...passmanager.ir.walk import name_of, walk
 
 @dataclass(frozen=True)
 class PrintIR(ModulePass):
-    """Print the module on stderr after the line `PrintIR(header):`.
+    """Print the module on stderr after the line `PrintIR(header):`, or after MLIR's.
 
-    Source: `tvm.transform.PrintIR`, which logs it.
+    Sources: `tvm.transform.PrintIR`, which logs it, and MLIR's pass of this name.
     """
 
     name = "print-ir"
@@ -29,8 +29,14 @@ class PrintIR(ModulePass):
     header: str = ""
     """The text in the parentheses, to tell several prints apart."""
 
+    label: str | None = None
+    """Print the line `// -----// IR Dump label //----- //`, as MLIR does, before the module."""
+
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        print(f"PrintIR({self.header}):", file=sys.stderr)
+        if self.label is None:
+            print(f"PrintIR({self.header}):", file=sys.stderr)
+        else:
+            print(banner(f"IR Dump {self.label}".rstrip()), file=sys.stderr)
         print(ir_text(module), file=sys.stderr)
 
 

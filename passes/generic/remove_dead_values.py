@@ -308,7 +308,9 @@ def _change_signature(
 def _attributes(
     attributes: ArrayAttr[DictionaryAttr] | None, indices: Collection[int]
 ) -> ArrayAttr[DictionaryAttr] | None:
-    return attributes and ArrayAttr(without(attributes.data, indices))
+    # None where nothing is left: an empty array is not in the custom form.
+    kept = without(attributes.data, indices) if attributes else ()
+    return ArrayAttr(kept) if kept else None
 
 
 @dataclass(frozen=True)

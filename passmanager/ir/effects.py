@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import (
     IsTerminator,
@@ -136,3 +137,39 @@ def would_be_dead(op: Operation, effects_of: Callable[[Operation], int] = own_ef
             blocks = (block for region in inner.regions for block in region.blocks)
             pending += (first for block in blocks if (first := block.first_op) is not None)
     return True
+
+
+# The effects of operations that xDSL does not declare. `canonicalize` and `cse` do not ask for
+# them, so that they remove what xDSL's passes remove, and no more.
+
+
+_UNDECLARED: Final = {
+    "affine.for": NESTED,
+    "affine.load": READS,
+    "affine.min": 0,
+    "affine.parallel": NESTED,
+    "affine.store": WRITES,
+    "affine.vector_load": READS,
+    "affine.vector_store": WRITES,
+    "vector.bitcast": 0,
+    "vector.create_mask": 0,
+    "vector.load": READS,
+    "vector.maskedload": READS,
+    "vector.maskedstore": WRITES,
+    "vector.reduction": 0,
+    "vector.store": WRITES,
+    "vector.transfer_read": VARYING | READS,
+    "vector.transfer_write": VARYING | WRITES,
+}
+"""MLIR's effects by name; with VARYING, of operations that have them on buffers alone."""
+
+
+def effects_as_in_mlir(op: Operation) -> int:
+    """Return `own_effects` of an operation, or, if xDSL does not declare them, those of MLIR."""
+    if (effects := own_effects(op)) != UNKNOWN or op.name not in _UNDECLARED:
+        return effects
+    effects = _UNDECLARED[op.name]
+    if effects & VARYING:
+        on_buffers = any(isinstance(v.type, MemRefType | UnrankedMemRefType) for v in op.operands)
+        return effects & ~VARYING if on_buffers else 0
+    return effects

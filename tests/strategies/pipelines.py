@@ -27,6 +27,11 @@ EXCLUDED = {
     "lift-transform-params": "changes the parameters of functions that have an attribute",
     "gradient": "needs a function @main with a result that is a floating-point scalar",
     "print-ir": "prints",
+    "print-op-graph": "prints",
+    "view-op-graph": "prints",
+    "snapshot-op-locations": "writes a file, and changes locations alone",
+    "symbol-privatize": "hides the function that is run",
+    "composite-fixed-point-pass": "does nothing without an option that is a pipeline",
     "run-codegen": "needs functions for a back end, which fuse-ops-by-pattern would make",
     "print-op-stats": "prints",
     "mlir-opt": "runs mlir-opt's passes, not ours",
@@ -68,6 +73,8 @@ VALUES: Mapping[tuple[str, str], Sequence[object]] = {
     ("eliminate-common-subexpr", "skip"): ((), ("relax.add",)),
     ("fake-quantization-to-integer", "hard_fail"): (),  # an error is no result
     ("fold-constant", "max_steps"): (0, 100, 1 << 12),
+    ("inline", "default_pipeline"): ("", "canonicalize"),
+    ("inline", "op_pipelines"): ((), ("func.func(cse)",)),
     ("legalize-ops", "customize_legalize_map"): ((),),
     ("legalize-ops", "database"): ("",),  # no file is known here
     ("legalize-ops", "skip_ops"): ((),),  # later passes need kernels

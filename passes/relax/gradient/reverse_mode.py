@@ -36,7 +36,7 @@ from ....passmanager.names import did_you_mean
 from ...decompositions import DECOMPOSITIONS
 from ...generic.call_graph import CallGraph
 from ...generic.dead_code_elimination import remove_dead_operations
-from ..inline import replace_by_body
+from ...generic.inline_call import replace_by_body
 from . import contraction, data, elementwise, reduction, windows
 from .tensors import Rule, Tensors, Traced
 
@@ -430,13 +430,13 @@ def _inlined(func: FuncOp, graph: CallGraph, callers: tuple[str, ...]) -> FuncOp
     for call in [op for op in walk(copy) if isinstance(op, CallOp)]:
         called = graph.symbols.get(call.callee.string_value())
         if called is not None:
-            marks = {name: called.attributes.get(name) for name in (NO_GRAD, CHECKPOINT)}
-            call.attributes |= {name: mark for name, mark in marks.items() if mark is not None}
+            marks = {mark: called.attributes.get(mark) for mark in (NO_GRAD, CHECKPOINT)}
+            call.attributes |= {mark: value for mark, value in marks.items() if value is not None}
         if NO_GRAD in call.attributes or CHECKPOINT in call.attributes:
             continue
         if (callee := _inlinable(call, graph, callers)) is not None:
             inner = _inlined(callee, graph, (*callers, callee.sym_name.data))
-            replace_by_body(call, inner.body.block)
+            replace_by_body(call, inner.body)
     return copy
 
 

@@ -44,7 +44,7 @@ def test_it_has_the_passes_of_the_level_alone(level: int) -> None:
 
 def test_the_order_is_that_of_the_pipelines() -> None:
     found = names(passline.passes.at_level(4))
-    written = [name for name in OPTIMIZE if "(" not in name]
+    written = [text.partition("{")[0] for text in OPTIMIZE if "(" not in text]
     assert [name for name in found if name in written] == written
     assert found.index("fuse-ops") < found.index("legalize-ops") < found.index("lower-tir")
     at = found.index("combine-parallel-conv2d")

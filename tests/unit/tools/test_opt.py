@@ -315,7 +315,7 @@ def test_explain_pipeline_says_what_would_run() -> None:
     result = passline_opt("-O1", "--explain-pipeline", "nofile.mlir")
     assert result.status == 0
     lines = result.stdout.splitlines()
-    assert lines[:2] == ["run  inline", "run  infer-type"]
+    assert lines[:2] == ['run  inline{default-pipeline=""}', "run  infer-type"]
     assert "skip fold-scale-axis  # opt_level 3 > 1" in lines
 
 

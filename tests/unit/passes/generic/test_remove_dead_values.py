@@ -15,12 +15,12 @@ from xdsl.ir import Block, Operation, Region
 from passline.passes.generic.int_range_optimizations import optimize_by_ranges
 from passline.passes.generic.remove_dead_values import remove_dead_values
 from passline.passes.generic.sccp import propagate_constants
-from passline.passmanager import Recorder, RemarkKind
+from passline.passmanager import CollectingActions, RemarkKind
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 
 
-class AllBut(Recorder):
+class AllBut(CollectingActions):
     """Actions that refuse to change the operations of one name."""
 
     def __init__(self, refused: str) -> None:
@@ -91,7 +91,7 @@ def test_an_operation_without_the_interface_is_reported() -> None:
       func.return
     }
     """
-    actions = Recorder()
+    actions = CollectingActions()
     propagate_constants(parsed(text), actions)
     assert actions.remarks == [(RemarkKind.MISSED, "NoInterface")]
 

@@ -8,7 +8,7 @@ from xdsl.dialects.test import TestOp
 from xdsl.ir import Operation, Region
 from xdsl.traits import IsTerminator
 
-from passline.passmanager import Recorder, RegionBranchTrait, RemarkKind
+from passline.passmanager import CollectingActions, RegionBranchTrait, RemarkKind
 from passline.passmanager.dataflow.edges import ControlFlow, Edge
 from passline.passmanager.ir.control_flow import REGION_BRANCHES, Constants, region_branch_of
 from passline.passmanager.ir.walk import walk
@@ -33,7 +33,7 @@ UNKNOWN = """
 
 def test_an_operation_without_the_interface_may_do_anything() -> None:
     module = parse(UNKNOWN)
-    actions = Recorder()
+    actions = CollectingActions()
     flow = ControlFlow(module, actions)
     op = module.body.block.first_op
     assert isinstance(op, TestOp) and op.regions

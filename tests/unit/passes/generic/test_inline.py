@@ -8,17 +8,17 @@ from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from passline.passes.relax.inline import inline_functions
+from passline.passes.generic.inline import InlineCost, inline_calls
 from passline.passmanager import Actions, CollectingActions
 
 DOUBLE = """
-func.func private @double(%x : tensor<2xf32>) -> tensor<2xf32> {
-  %sum = relax.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-  return %sum : tensor<2xf32>
+func.func private @double(%x : f32) -> f32 {
+  %sum = arith.addf %x, %x : f32
+  return %sum : f32
 }
-func.func @main(%y : tensor<2xf32>) -> tensor<2xf32> {
-  %twice = func.call @double(%y) : (tensor<2xf32>) -> tensor<2xf32>
-  return %twice : tensor<2xf32>
+func.func @main(%y : f32) -> f32 {
+  %twice = func.call @double(%y) : (f32) -> f32
+  return %twice : f32
 }
 """
 
@@ -29,7 +29,7 @@ def module_of(text: str) -> ModuleOp:
 
 def inlined(module: ModuleOp, max_ops: int = 1000) -> int:
     """Run the algorithm on `module`, and return the number of calls that it inlined."""
-    inline_functions(module, max_ops, actions=(recorder := CollectingActions()))
+    inline_calls(module, InlineCost(max_ops), recorder := CollectingActions())
     return recorder.counts["inlined"]
 
 
@@ -88,7 +88,7 @@ def test_doubling_calls_end_at_the_limit():
         }}
         """
     module = module_of(text)
-    inline_functions(module, max_ops=100)
+    inline_calls(module, InlineCost(100))
     assert max(sum(1 for _ in op.walk()) for op in module.ops) < 250
 
 
@@ -102,15 +102,16 @@ class NothingAllowed(Actions):
 def test_a_call_stays_unless_its_action_is_allowed():
     module = module_of(DOUBLE)
     before = str(module)
-    inline_functions(module, actions=NothingAllowed())
+    inline_calls(module, actions=NothingAllowed())
     assert str(module) == before
 
 
 def test_remarks_say_what_was_done_and_why_not():
     result = passline_opt("-p", "inline", "--remarks", stdin=DOUBLE)
     assert "[Passed] Inlined" in result.stderr and 'Callee="double"' in result.stderr
-    recursive = DOUBLE.replace("  %sum = ", "  %r = func.call @double(%x) : "
-                               "(tensor<2xf32>) -> tensor<2xf32>\n  %sum = ")  # fmt: skip
+    recursive = DOUBLE.replace(
+        "  %sum = ", "  %r = func.call @double(%x) : (f32) -> f32\n  %sum = "
+    )
     result = passline_opt("-p", "inline", "--remarks", stdin=recursive)
     assert "[Missed] NotInlined" in result.stderr
     assert "the function is recursive" in result.stderr

@@ -1,0 +1,261 @@
+"""Memory slots: the interfaces of allocations, loads and stores that become values."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Final, NamedTuple, cast
+
+from xdsl.dialects.builtin import IntegerAttr, MemRefType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import ConstantLike, OpTrait
+
+from ..releases.poison import poison
+from .external_models import Implementations
+
+__all__ = [
+    "DESTRUCTURABLE_ACCESSES",
+    "DESTRUCTURABLE_ALLOCATIONS",
+    "PROMOTABLE_ACCESSES",
+    "PROMOTABLE_ALLOCATIONS",
+    "DestructurableAccessorOpInterface",
+    "DestructurableAllocationOpInterface",
+    "MemorySlot",
+    "PromotableAllocationOpInterface",
+    "PromotableMemOpInterface",
+]
+
+
+class MemorySlot(NamedTuple):
+    """Memory that holds one value of a type (MLIR: `MemorySlot`)."""
+
+    pointer: SSAValue
+    type: Attribute
+
+
+class PromotableAllocationOpInterface(OpTrait, abc.ABC):
+    """Interface of operations that allocate slots; an operation without slots in use is erased.
+
+    Source: MLIR's interface of this name.
+    """
+
+    @classmethod
+    @abc.abstractmethod
+    def get_promotable_slots(cls, op: Operation) -> Sequence[MemorySlot]:
+        """Return the slots that `op` allocates."""
+        raise NotImplementedError
+
+    @classmethod
+    def get_default_value(cls, op: Operation, slot: MemorySlot) -> Operation:
+        """Return a new operation whose result is what a slot holds before the first store."""
+        return poison(slot.type)
+
+
+class PromotableMemOpInterface(OpTrait, abc.ABC):
+    """Interface of operations that load from slots or store to them; once their slot is a value,
+    they are erased. Source: MLIR's interface of this name.
+    """
+
+    @classmethod
+    @abc.abstractmethod
+    def loads_from(cls, op: Operation, slot: MemorySlot) -> bool:
+        """Return whether the results of `op` are the value of the slot."""
+        raise NotImplementedError
+
+    @classmethod
+    @abc.abstractmethod
+    def get_stored(cls, op: Operation, slot: MemorySlot) -> SSAValue | None:
+        """Return the value that `op` stores to the slot, or None."""
+        raise NotImplementedError
+
+    @classmethod
+    @abc.abstractmethod
+    def can_uses_be_removed(cls, op: Operation, slot: MemorySlot) -> bool:
+        """Return whether `op` uses the pointer of the slot only to load or store all of it."""
+        raise NotImplementedError
+
+
+class DestructurableAllocationOpInterface(OpTrait, abc.ABC):
+    """Interface of operations that allocate an aggregate. Source: MLIR's interface of this name."""
+
+    @classmethod
+    @abc.abstractmethod
+    def get_elements(cls, op: Operation) -> Mapping[Hashable, Attribute]:
+        """Return the types of the elements by index; empty if the aggregate is left as it is."""
+        raise NotImplementedError
+
+    @classmethod
+    @abc.abstractmethod
+    def allocate(cls, op: Operation, element: Attribute) -> Operation:
+        """Return a new operation that allocates one element."""
+        raise NotImplementedError
+
+
+class DestructurableAccessorOpInterface(OpTrait, abc.ABC):
+    """Interface of operations that access an element. Source: MLIR's interface of this name."""
+
+    @classmethod
+    @abc.abstractmethod
+    def get_index(cls, op: Operation, pointer: SSAValue) -> Hashable | None:
+        """Return the index of the element, if it is known and `op` has no other use of `pointer`;
+        else None."""
+        raise NotImplementedError
+
+    @classmethod
+    @abc.abstractmethod
+    def rewire(cls, op: Operation, pointer: SSAValue) -> None:
+        """Let `op` access the allocation of the element at `pointer`."""
+        raise NotImplementedError
+
+
+# Implementations for memref and llvm.
+
+
+class _Alloca(PromotableAllocationOpInterface, DestructurableAllocationOpInterface):
+    """`memref.alloca` of one element, or of a few."""
+
+    LARGEST: Final = 16
+
+    @classmethod
+    def get_promotable_slots(cls, op: Operation) -> Sequence[MemorySlot]:
+        type = _buffer(op.results[0])
+        return [MemorySlot(op.results[0], type.element_type)] if _count(type) == 1 else []
+
+    @classmethod
+    def get_elements(cls, op: Operation) -> Mapping[Hashable, Attribute]:
+        type = _buffer(op.results[0])
+        if not 1 < _count(type) <= cls.LARGEST:
+            return {}
+        indices: list[tuple[int, ...]] = [()]
+        for size in type.get_shape():
+            indices = [(*index, i) for index in indices for i in range(size)]
+        return dict.fromkeys(indices, type.element_type)
+
+    @classmethod
+    def allocate(cls, op: Operation, element: Attribute) -> Operation:
+        result = MemRefType(element, ())
+        properties = {k: v for k, v in op.properties.items() if k == "operandSegmentSizes"}
+        return type(op).create(result_types=[result], properties=properties, location=op.location)
+
+
+def _buffer(value: SSAValue) -> MemRefType:
+    return cast("MemRefType", value.type)
+
+
+def _count(type: MemRefType) -> int:
+    """Return the number of elements, 0 if it is not known."""
+    count = 1
+    for size in type.get_shape():
+        count *= max(size, 0)
+    return count
+
+
+class _Access(PromotableMemOpInterface, DestructurableAccessorOpInterface):
+    """A load or store at indices."""
+
+    pointer: int
+    """The index of the operand that is the pointer; the indices follow it."""
+
+    @classmethod
+    def can_uses_be_removed(cls, op: Operation, slot: MemorySlot) -> bool:
+        value = op.results[0] if cls.loads_from(op, slot) else cls.get_stored(op, slot)
+        return value is not None and value is not slot.pointer and value.type == slot.type
+
+    @classmethod
+    def get_index(cls, op: Operation, pointer: SSAValue) -> Hashable | None:
+        operands = [*op.operands]
+        type = _buffer(pointer)
+        if [i for i, value in enumerate(operands) if value is pointer] != [cls.pointer]:
+            return None
+        index: list[int] = []
+        for value, size in zip(operands[cls.pointer + 1 :], type.get_shape(), strict=True):
+            constant = ConstantLike.get_constant_value(value)
+            if not isinstance(constant, IntegerAttr) or not 0 <= constant.value.data < size:
+                return None
+            index.append(constant.value.data)
+        return tuple(index)
+
+    @classmethod
+    def rewire(cls, op: Operation, pointer: SSAValue) -> None:
+        op.operands = [*op.operands[: cls.pointer], pointer]
+
+
+class _Load(_Access):
+    """`memref.load` or `llvm.load`."""
+
+    pointer = 0
+
+    @classmethod
+    def loads_from(cls, op: Operation, slot: MemorySlot) -> bool:
+        return op.operands[0] is slot.pointer
+
+    @classmethod
+    def get_stored(cls, op: Operation, slot: MemorySlot) -> SSAValue | None:
+        return None
+
+
+class _Store(_Access):
+    """`memref.store` or `llvm.store`."""
+
+    pointer = 1
+
+    @classmethod
+    def loads_from(cls, op: Operation, slot: MemorySlot) -> bool:
+        return False
+
+    @classmethod
+    def get_stored(cls, op: Operation, slot: MemorySlot) -> SSAValue | None:
+        return op.operands[0] if op.operands[1] is slot.pointer else None
+
+
+class _LLVMAlloca(PromotableAllocationOpInterface):
+    """`llvm.alloca` of one value."""
+
+    @classmethod
+    def get_promotable_slots(cls, op: Operation) -> Sequence[MemorySlot]:
+        size = op.operands[0].owner
+        count = size.get_attr_or_prop("value") if isinstance(size, Operation) else None
+        if not isinstance(count, IntegerAttr) or count.value.data != 1:
+            return []
+        return [MemorySlot(op.results[0], op.properties["elem_type"])]
+
+    @classmethod
+    def get_default_value(cls, op: Operation, slot: MemorySlot) -> Operation:
+        from xdsl.dialects.llvm import UndefOp
+
+        return UndefOp.create(result_types=[slot.type])
+
+
+def _is_plain(op: Operation) -> bool:
+    """Return whether an access is neither volatile nor atomic."""
+    ordering = op.properties.get("ordering")
+    atomic = isinstance(ordering, IntegerAttr) and ordering.value.data != 0
+    return not atomic and op.get_attr_or_prop("volatile_") is None
+
+
+class _LLVMLoad(_Load):
+    @classmethod
+    def can_uses_be_removed(cls, op: Operation, slot: MemorySlot) -> bool:
+        return _is_plain(op) and super().can_uses_be_removed(op, slot)
+
+
+class _LLVMStore(_Store):
+    @classmethod
+    def can_uses_be_removed(cls, op: Operation, slot: MemorySlot) -> bool:
+        return _is_plain(op) and super().can_uses_be_removed(op, slot)
+
+
+PROMOTABLE_ALLOCATIONS: Final = Implementations(
+    PromotableAllocationOpInterface, {"memref.alloca": _Alloca(), "llvm.alloca": _LLVMAlloca()}
+)
+PROMOTABLE_ACCESSES: Final = Implementations(
+    PromotableMemOpInterface,
+    {"memref.load": _Load(), "memref.store": _Store()}
+    | {"llvm.load": _LLVMLoad(), "llvm.store": _LLVMStore()},
+)
+DESTRUCTURABLE_ALLOCATIONS: Final = Implementations(
+    DestructurableAllocationOpInterface, {"memref.alloca": _Alloca()}
+)
+DESTRUCTURABLE_ACCESSES: Final = Implementations(
+    DestructurableAccessorOpInterface, {"memref.load": _Load(), "memref.store": _Store()}
+)
