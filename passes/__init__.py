@@ -125,9 +125,14 @@ def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
     return make
 
 
-def _extend_llvm(dialect: Dialect) -> Dialect:
-    """Return xDSL's dialect llvm with the operations that it lacks."""
-    return load_place(".dialects.llvm_extension:extend", __name__)(dialect)
+def _extension(place: str) -> Callable[[Dialect], Dialect]:
+    """Return a function that extends a dialect of xDSL by the operations that it lacks, which are
+    at `place`: imported when the dialect is."""
+
+    def extend(dialect: Dialect) -> Dialect:
+        return load_place(f".dialects.{place}:extend", __name__)(dialect)
+
+    return extend
 
 
 UNIVERSE = ExtendingUniverse(
@@ -140,7 +145,10 @@ UNIVERSE = ExtendingUniverse(
         **{name: _pipeline(name) for name in PIPELINES},
     },
     all_frontends={"onnx": factory_of(".compiler.frontends.onnx_frontend:OnnxFrontend", __name__)},
-    dialect_extensions={"llvm": _extend_llvm},
+    dialect_extensions={
+        "llvm": _extension("llvm_extension"),
+        **{name: _extension(f"extensions.{name}") for name in ("arith",)},
+    },
 )
 
 for key, place, default in (
