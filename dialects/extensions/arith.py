@@ -53,7 +53,10 @@ _NO_FLAGS: Mapping[str, Attribute] = {
 
 
 class ShapedOp(ExtendedOp, ABC):
-    """An operation that xDSL has for scalars without flags alone."""
+    """An operation that xDSL has without flags alone, and, unless `SCALARS` is false, for scalars
+    alone."""
+
+    SCALARS: ClassVar[bool] = True
 
     @classmethod
     def is_plain(
@@ -62,7 +65,7 @@ class ShapedOp(ExtendedOp, ABC):
         properties: Mapping[str, Attribute],
         attributes: Mapping[str, Attribute],
     ) -> Mapping[str, Attribute] | None:
-        if not operands or isinstance(operands[0].type, _SHAPED):
+        if not operands or (cls.SCALARS and isinstance(operands[0].type, _SHAPED)):
             return None
         known = cls.PLAIN.get_irdl_definition().properties
         kept = {
@@ -157,6 +160,8 @@ class FloatToIntegerOp(ConversionOp, ABC):
 
 class FloatToFloatOp(ConversionOp, ABC):
     """A conversion between types of floats."""
+
+    SCALARS: ClassVar = False
 
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
         _expect(AnyFloat, source, "operand")
