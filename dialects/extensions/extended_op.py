@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, Dialect, Operation, Region, SSAValue
@@ -25,6 +25,9 @@ class ExtendedOp(IRDLOperation, ABC):
     PLAIN: ClassVar[type[IRDLOperation]]
 
     assembly_format = None  # not that of `PLAIN`: subclasses parse and print
+
+    def verify_(self) -> None:
+        """Check nothing: what `PLAIN` checks does not hold for the operations of this class."""
 
     @classmethod
     def is_plain(
@@ -60,6 +63,50 @@ class ExtendedOp(IRDLOperation, ABC):
             regions=regions,
         )
         return cast("Self", op)
+
+    @classmethod
+    def build(
+        cls: type[Self],
+        *,
+        operands: Sequence[SSAValue | Operation | Sequence[SSAValue | Operation] | None]
+        | None = None,
+        result_types: Sequence[Attribute | Sequence[Attribute] | None] | None = None,
+        attributes: Mapping[str, Attribute | None] | None = None,
+        properties: Mapping[str, Attribute | None] | None = None,
+        successors: Sequence[Successor | Sequence[Successor] | None] | None = None,
+        regions: Sequence[RegionArgument | Sequence[RegionArgument] | None] | None = None,
+    ) -> Self:
+        """Build the operation that a declarative format has parsed."""
+        values = [SSAValue.get(v) for v in _flat(operands or ())]
+        given = {name: value for name, value in (properties or {}).items() if value is not None}
+        others = {name: value for name, value in (attributes or {}).items() if value is not None}
+        make = super().build
+        if (plain := cls.is_plain(values, given, others)) is not None:
+            make, given = cls.PLAIN.build, plain
+        op = make(
+            operands=operands,
+            result_types=result_types,
+            attributes=others,
+            properties=given,
+            successors=successors,
+            regions=regions,
+        )
+        return cast("Self", op)
+
+
+RegionArgument: TypeAlias = Region | Sequence[Operation] | Sequence[Block]
+Successor: TypeAlias = Block
+
+
+def _flat(
+    operands: Iterable[SSAValue | Operation | Sequence[SSAValue | Operation] | None],
+) -> Iterator[SSAValue | Operation]:
+    """Yield the operands in a list of operands and lists of operands."""
+    for operand in operands:
+        if isinstance(operand, SSAValue | Operation):
+            yield operand
+        elif operand is not None:
+            yield from operand
 
 
 def extended(
