@@ -1,0 +1,195 @@
+"""The custom forms of MLIR's dialect memref that xDSL's has not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    UnrankedMemRefType,
+)
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue
+from xdsl.irdl import (
+    base,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import VerifyException
+
+from .extended_op import ExtendedOp, extended
+
+__all__ = ["extend"]
+
+_ANY_MEMREF = base(MemRefType) | base(UnrankedMemRefType)
+
+
+class RankedOp(ExtendedOp):
+    """An operation that xDSL has on buffers of a known rank alone."""
+
+    @classmethod
+    def is_plain(
+        cls,
+        operands: Sequence[SSAValue],
+        properties: Mapping[str, Attribute],
+        attributes: Mapping[str, Attribute],
+    ) -> Mapping[str, Attribute] | None:
+        ranked = all(not isinstance(value.type, UnrankedMemRefType) for value in operands)
+        return properties if ranked else None
+
+
+@irdl_op_definition
+class CastOp(ExtendedOp, memref.CastOp):
+    """Convert a buffer to a type that says more or less of its shape and layout."""
+
+    PLAIN: ClassVar = memref.CastOp
+    name = "memref.cast"
+
+    source = operand_def(_ANY_MEMREF)
+    dest = result_def(_ANY_MEMREF)
+
+    assembly_format = "$source attr-dict `:` type($source) `to` type($dest)"
+
+
+@irdl_op_definition
+class MemorySpaceCastOp(ExtendedOp, memref.MemorySpaceCastOp):
+    """Convert a buffer to another memory space."""
+
+    PLAIN: ClassVar = memref.MemorySpaceCastOp
+    name = "memref.memory_space_cast"
+
+    source = operand_def(_ANY_MEMREF)
+    dest = result_def(_ANY_MEMREF)
+
+    assembly_format = "$source attr-dict `:` type($source) `to` type($dest)"
+
+
+@irdl_op_definition
+class CopyOp(RankedOp, memref.CopyOp):
+    """Copy the elements of a buffer to another."""
+
+    PLAIN: ClassVar = memref.CopyOp
+    name = "memref.copy"
+
+    source = operand_def(_ANY_MEMREF)
+    destination = operand_def(_ANY_MEMREF)
+
+    assembly_format = (
+        "$source `,` $destination attr-dict `:` type($source) `to` type($destination)"
+    )
+
+
+@irdl_op_definition
+class RankOp(RankedOp, memref.RankOp):
+    """Return the number of dimensions of a buffer."""
+
+    PLAIN: ClassVar = memref.RankOp
+    name = "memref.rank"
+
+    source = operand_def(_ANY_MEMREF)
+    rank = result_def(IndexType())
+
+    assembly_format = "$source attr-dict `:` type($source)"
+
+
+@irdl_op_definition
+class ExtractAlignedPointerAsIndexOp(RankedOp, memref.ExtractAlignedPointerAsIndexOp):
+    """Return the address of the aligned memory of a buffer."""
+
+    PLAIN: ClassVar = memref.ExtractAlignedPointerAsIndexOp
+    name = "memref.extract_aligned_pointer_as_index"
+
+    source = operand_def(_ANY_MEMREF)
+    aligned_pointer = result_def(IndexType())
+
+    assembly_format = "$source attr-dict `:` type($source) `->` type($aligned_pointer)"
+
+
+@irdl_op_definition
+class GlobalOp(ExtendedOp, memref.GlobalOp):
+    """Define a buffer that exists as long as the program; one without a visibility is public, and
+    one without an initial value is defined elsewhere, which xDSL's class does not allow.
+
+    It is printed in generic form: the custom one has the elements without their type.
+    """
+
+    PLAIN: ClassVar = memref.GlobalOp
+    name = "memref.global"
+
+    sym_name = prop_def(StringAttr)
+    sym_visibility = opt_prop_def(StringAttr)
+    type = prop_def(MemRefType)
+    initial_value = opt_prop_def()
+    constant = opt_prop_def(UnitAttr)
+    alignment = opt_prop_def(IntegerAttr)
+
+    @classmethod
+    def is_plain(
+        cls,
+        operands: Sequence[SSAValue],
+        properties: Mapping[str, Attribute],
+        attributes: Mapping[str, Attribute],
+    ) -> Mapping[str, Attribute] | None:
+        value = properties.get("initial_value")
+        known = isinstance(value, DenseIntOrFPElementsAttr | UnitAttr)
+        return properties if known and "sym_visibility" in properties else None
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        properties: dict[str, Attribute] = {}
+        if (visibility := parser.parse_optional_str_literal()) is not None:
+            properties["sym_visibility"] = StringAttr(visibility)
+        if parser.parse_optional_keyword("constant") is not None:
+            properties["constant"] = UnitAttr()
+        properties["sym_name"] = parser.parse_symbol_name()
+        parser.parse_punctuation(":")
+        start = parser.pos
+        type = parser.parse_type()
+        if not isinstance(type, MemRefType) or not type.has_static_shape():
+            message = f"type should be static shaped memref, but got {type}"
+            parser.raise_error(message, start, parser.pos)
+        properties["type"] = type
+        if parser.parse_optional_punctuation("=") is not None:
+            properties["initial_value"] = (
+                UnitAttr()
+                if parser.parse_optional_keyword("uninitialized") is not None
+                else _parse_elements(parser, type)
+            )
+        attributes = parser.parse_optional_attr_dict()
+        if isinstance(alignment := attributes.get("alignment"), IntegerAttr):
+            properties["alignment"] = alignment
+            del attributes["alignment"]
+        return cls.create(properties=properties, attributes=attributes)
+
+    def verify_(self) -> None:
+        if not self.type.has_static_shape():
+            raise VerifyException(f"type should be static shaped memref, but got {self.type}")
+
+
+def _parse_elements(parser: Parser, type: MemRefType) -> DenseIntOrFPElementsAttr:
+    """Parse a dense constant without a type, which is that of a buffer."""
+    if parser.parse_optional_keyword("dense") is None:
+        parser.raise_error("expected `uninitialized`, or `dense<...>` with the elements")
+    tensor = TensorType(type.get_element_type(), type.get_shape())
+    return parser.parse_dense_int_or_fp_elements_attr(tensor)
+
+
+EXTENSION: tuple[type[Operation], ...] = (
+    *(CastOp, CopyOp, ExtractAlignedPointerAsIndexOp, GlobalOp, MemorySpaceCastOp, RankOp),
+)
+
+
+def extend(dialect: Dialect) -> Dialect:
+    """Return xDSL's dialect memref with the classes above."""
+    return extended(dialect, EXTENSION)
