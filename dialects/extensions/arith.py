@@ -85,6 +85,8 @@ class ConversionOp(ShapedOp, ABC):
     input = operand_def()
     result = result_def()
 
+    traits = traits_def(Pure())
+
     FLAGS: ClassVar[tuple[str, ...]] = ()
     """The properties, in the order in which they are written."""
 
@@ -181,7 +183,7 @@ class IndexConversionOp(ConversionOp, ABC):
 
 
 @irdl_op_definition
-class ExtSIOp(WideningOp, arith.ExtSIOp):
+class ExtSIOp(WideningOp):
     """Sign-extend integers."""
 
     PLAIN: ClassVar = arith.ExtSIOp
@@ -189,7 +191,7 @@ class ExtSIOp(WideningOp, arith.ExtSIOp):
 
 
 @irdl_op_definition
-class ExtUIOp(WideningOp, arith.ExtUIOp):
+class ExtUIOp(WideningOp):
     """Zero-extend integers."""
 
     PLAIN: ClassVar = arith.ExtUIOp
@@ -197,7 +199,7 @@ class ExtUIOp(WideningOp, arith.ExtUIOp):
 
 
 @irdl_op_definition
-class TruncIOp(ConversionOp, arith.TruncIOp):
+class TruncIOp(ConversionOp):
     """Truncate integers; with `nsw`, `nuw` the value is known to fit."""
 
     PLAIN: ClassVar = arith.TruncIOp
@@ -214,7 +216,7 @@ class TruncIOp(ConversionOp, arith.TruncIOp):
 
 
 @irdl_op_definition
-class SIToFPOp(IntegerToFloatOp, arith.SIToFPOp):
+class SIToFPOp(IntegerToFloatOp):
     """Convert signed integers to floats."""
 
     PLAIN: ClassVar = arith.SIToFPOp
@@ -222,7 +224,7 @@ class SIToFPOp(IntegerToFloatOp, arith.SIToFPOp):
 
 
 @irdl_op_definition
-class UIToFPOp(IntegerToFloatOp, arith.UIToFPOp):
+class UIToFPOp(IntegerToFloatOp):
     """Convert unsigned integers to floats."""
 
     PLAIN: ClassVar = arith.UIToFPOp
@@ -230,7 +232,7 @@ class UIToFPOp(IntegerToFloatOp, arith.UIToFPOp):
 
 
 @irdl_op_definition
-class FPToSIOp(FloatToIntegerOp, arith.FPToSIOp):
+class FPToSIOp(FloatToIntegerOp):
     """Convert floats to signed integers, towards zero."""
 
     PLAIN: ClassVar = arith.FPToSIOp
@@ -238,7 +240,7 @@ class FPToSIOp(FloatToIntegerOp, arith.FPToSIOp):
 
 
 @irdl_op_definition
-class FPToUIOp(FloatToIntegerOp, arith.FPToUIOp):
+class FPToUIOp(FloatToIntegerOp):
     """Convert floats to unsigned integers, towards zero."""
 
     PLAIN: ClassVar = arith.FPToUIOp
@@ -246,7 +248,7 @@ class FPToUIOp(FloatToIntegerOp, arith.FPToUIOp):
 
 
 @irdl_op_definition
-class ExtFOp(FloatToFloatOp, arith.ExtFOp):
+class ExtFOp(FloatToFloatOp):
     """Convert floats to a wider type."""
 
     PLAIN: ClassVar = arith.ExtFOp
@@ -257,7 +259,7 @@ class ExtFOp(FloatToFloatOp, arith.ExtFOp):
 
 
 @irdl_op_definition
-class TruncFOp(FloatToFloatOp, arith.TruncFOp):
+class TruncFOp(FloatToFloatOp):
     """Round floats to a narrower type, to the nearest even value unless it says otherwise."""
 
     PLAIN: ClassVar = arith.TruncFOp
@@ -269,7 +271,7 @@ class TruncFOp(FloatToFloatOp, arith.TruncFOp):
 
 
 @irdl_op_definition
-class IndexCastOp(IndexConversionOp, arith.IndexCastOp):
+class IndexCastOp(IndexConversionOp):
     """Convert between signed integers and indices."""
 
     PLAIN: ClassVar = arith.IndexCastOp
@@ -281,8 +283,6 @@ class IndexCastUIOp(IndexConversionOp):
     """Convert between unsigned integers and indices."""
 
     name = "arith.index_castui"
-
-    traits = traits_def(Pure())
 
     @classmethod
     def is_plain(
@@ -423,6 +423,8 @@ class CompareOp(ShapedOp, ABC):
     rhs = operand_def()
     result = result_def()
 
+    traits = traits_def(Pure())
+
     PREDICATES: ClassVar[Sequence[str]]
     FLAGS: ClassVar[tuple[str, ...]] = ()
 
@@ -490,7 +492,7 @@ def _parse_operands(parser: Parser, count: int) -> list[UnresolvedOperand]:
 
 
 @irdl_op_definition
-class CmpiOp(CompareOp, arith.CmpiOp):
+class CmpiOp(CompareOp):
     """Compare integers."""
 
     PLAIN: ClassVar = arith.CmpiOp
@@ -499,7 +501,7 @@ class CmpiOp(CompareOp, arith.CmpiOp):
 
 
 @irdl_op_definition
-class CmpfOp(CompareOp, arith.CmpfOp):
+class CmpfOp(CompareOp):
     """Compare floats."""
 
     PLAIN: ClassVar = arith.CmpfOp
@@ -513,7 +515,7 @@ class CmpfOp(CompareOp, arith.CmpfOp):
 
 
 @irdl_op_definition
-class SelectOp(ShapedOp, arith.SelectOp):
+class SelectOp(ShapedOp):
     """Choose one of two values by a bit, or each element by its own bit."""
 
     PLAIN: ClassVar = arith.SelectOp
@@ -523,6 +525,8 @@ class SelectOp(ShapedOp, arith.SelectOp):
     lhs = operand_def()
     rhs = operand_def()
     result = result_def()
+
+    traits = traits_def(Pure())
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

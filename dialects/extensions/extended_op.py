@@ -18,16 +18,12 @@ class ExtendedOp(IRDLOperation, ABC):
     """Base of a class that takes the place of xDSL's class of an operation, `PLAIN`, as it reads
     or verifies more of MLIR's operation.
 
-    What `PLAIN` can represent is still made as `PLAIN`, in custom and in generic form: passes and
-    semantics are found by the class of an operation.
+    What `PLAIN` can represent is still made as `PLAIN`, in custom and in generic form, as passes
+    and semantics are found by the class of an operation. It is not derived from `PLAIN`: patterns
+    for that do not expect vectors, or an unsigned loop.
     """
 
     PLAIN: ClassVar[type[IRDLOperation]]
-
-    assembly_format = None  # not that of `PLAIN`: subclasses parse and print
-
-    def verify_(self) -> None:
-        """Check nothing: what `PLAIN` checks does not hold for the operations of this class."""
 
     @classmethod
     def is_plain(

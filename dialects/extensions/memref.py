@@ -50,12 +50,14 @@ class RankedOp(ExtendedOp):
 
 
 @irdl_op_definition
-class CastOp(ExtendedOp, memref.CastOp):
+class CastOp(ExtendedOp):
     """Convert a buffer to a type that says more or less of its shape and layout."""
 
     PLAIN: ClassVar = memref.CastOp
     name = "memref.cast"
 
+    traits = memref.CastOp.traits
+
     source = operand_def(_ANY_MEMREF)
     dest = result_def(_ANY_MEMREF)
 
@@ -63,12 +65,14 @@ class CastOp(ExtendedOp, memref.CastOp):
 
 
 @irdl_op_definition
-class MemorySpaceCastOp(ExtendedOp, memref.MemorySpaceCastOp):
+class MemorySpaceCastOp(ExtendedOp):
     """Convert a buffer to another memory space."""
 
     PLAIN: ClassVar = memref.MemorySpaceCastOp
     name = "memref.memory_space_cast"
 
+    traits = memref.MemorySpaceCastOp.traits
+
     source = operand_def(_ANY_MEMREF)
     dest = result_def(_ANY_MEMREF)
 
@@ -76,11 +80,13 @@ class MemorySpaceCastOp(ExtendedOp, memref.MemorySpaceCastOp):
 
 
 @irdl_op_definition
-class CopyOp(RankedOp, memref.CopyOp):
+class CopyOp(RankedOp):
     """Copy the elements of a buffer to another."""
 
     PLAIN: ClassVar = memref.CopyOp
     name = "memref.copy"
+
+    traits = memref.CopyOp.traits
 
     source = operand_def(_ANY_MEMREF)
     destination = operand_def(_ANY_MEMREF)
@@ -91,11 +97,13 @@ class CopyOp(RankedOp, memref.CopyOp):
 
 
 @irdl_op_definition
-class RankOp(RankedOp, memref.RankOp):
+class RankOp(RankedOp):
     """Return the number of dimensions of a buffer."""
 
     PLAIN: ClassVar = memref.RankOp
     name = "memref.rank"
+
+    traits = memref.RankOp.traits
 
     source = operand_def(_ANY_MEMREF)
     rank = result_def(IndexType())
@@ -104,11 +112,13 @@ class RankOp(RankedOp, memref.RankOp):
 
 
 @irdl_op_definition
-class ExtractAlignedPointerAsIndexOp(RankedOp, memref.ExtractAlignedPointerAsIndexOp):
+class ExtractAlignedPointerAsIndexOp(RankedOp):
     """Return the address of the aligned memory of a buffer."""
 
     PLAIN: ClassVar = memref.ExtractAlignedPointerAsIndexOp
     name = "memref.extract_aligned_pointer_as_index"
+
+    traits = memref.ExtractAlignedPointerAsIndexOp.traits
 
     source = operand_def(_ANY_MEMREF)
     aligned_pointer = result_def(IndexType())
@@ -117,7 +127,7 @@ class ExtractAlignedPointerAsIndexOp(RankedOp, memref.ExtractAlignedPointerAsInd
 
 
 @irdl_op_definition
-class GlobalOp(ExtendedOp, memref.GlobalOp):
+class GlobalOp(ExtendedOp):
     """Define a buffer that exists as long as the program; one without a visibility is public, and
     one without an initial value is defined elsewhere, which xDSL's class does not allow.
 
@@ -126,6 +136,8 @@ class GlobalOp(ExtendedOp, memref.GlobalOp):
 
     PLAIN: ClassVar = memref.GlobalOp
     name = "memref.global"
+
+    traits = memref.GlobalOp.traits
 
     sym_name = prop_def(StringAttr)
     sym_visibility = opt_prop_def(StringAttr)
