@@ -36,6 +36,10 @@ class ExtendedOp(IRDLOperation, ABC):
         return properties
 
     @classmethod
+    def adapt(cls, regions: Sequence[Region]) -> None:
+        """Change the regions of an operation that `PLAIN` cannot represent, before it is made."""
+
+    @classmethod
     def create(
         cls: type[Self],
         *,
@@ -47,7 +51,8 @@ class ExtendedOp(IRDLOperation, ABC):
         successors: Sequence[Block] = (),
         regions: Sequence[Region] = (),
     ) -> Self:
-        plain = cls.is_plain(operands, properties, attributes)
+        if (plain := cls.is_plain(operands, properties, attributes)) is None:
+            cls.adapt(regions)
         make = super().create if plain is None else cls.PLAIN.create
         op = make(
             operands=operands,

@@ -1,0 +1,68 @@
+"""Lists in the custom forms of operations: of types behind an arrow, and of indices that are
+numbers or values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+__all__ = ["Indices", "parse_indices", "parse_types_after_arrow", "print_indices"]
+
+
+def parse_types_after_arrow(parser: Parser, *, required: bool = False) -> Sequence[Attribute]:
+    """Parse `-> T` or `-> (T, ...)`; nothing if no arrow follows, unless it is `required`."""
+    if required:
+        parser.parse_punctuation("->")
+    elif parser.parse_optional_punctuation("->") is None:
+        return []
+    types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+    return [parser.parse_type()] if types is None else types
+
+
+class Indices(NamedTuple):
+    """A list of indices: a number for each, or DYNAMIC_INDEX for the next of the values."""
+
+    values: Sequence[SSAValue]
+    numbers: Sequence[int]
+
+    @staticmethod
+    def of(values: Sequence[SSAValue], numbers: DenseArrayBase) -> Indices:
+        """Return the indices of an operand and a property."""
+        return Indices(values, [*cast("Sequence[int]", numbers.get_values())])
+
+    def attribute(self) -> DenseArrayBase:
+        """Return the numbers as a property."""
+        return DenseArrayBase.from_list(i64, self.numbers)
+
+
+def parse_indices(parser: Parser, delimiter: Parser.Delimiter) -> Indices:
+    """Parse a list of numbers and values of type index."""
+    values: list[SSAValue] = []
+
+    def parse_index() -> int:
+        if (operand := parser.parse_optional_unresolved_operand()) is None:
+            return parser.parse_integer(allow_boolean=False)
+        values.append(parser.resolve_operand(operand, IndexType()))
+        return DYNAMIC_INDEX
+
+    return Indices(values, parser.parse_comma_separated_list(delimiter, parse_index))
+
+
+def print_indices(printer: Printer, indices: Indices, brackets: str = "()") -> None:
+    """Print a list of numbers and values."""
+    values = iter(indices.values)
+
+    def print_index(number: int) -> None:
+        if number == DYNAMIC_INDEX:
+            printer.print_ssa_value(next(values))
+        else:
+            printer.print_string(str(number))
+
+    printer.print_string(brackets[0])
+    printer.print_list(indices.numbers, print_index)
+    printer.print_string(brackets[1])
