@@ -509,9 +509,7 @@ class CmpfOp(CompareOp):
     FLAGS: ClassVar = ("fastmath",)
     name = "arith.cmpf"
 
-    fastmath = prop_def(
-        arith.FastMathFlagsAttr, default_value=arith.FastMathFlagsAttr("none")
-    )
+    fastmath = prop_def(arith.FastMathFlagsAttr, default_value=arith.FastMathFlagsAttr("none"))
 
 
 @irdl_op_definition

@@ -10,8 +10,9 @@ from typing import ClassVar, Self, TypeAlias, cast
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
+from xdsl.traits import IsTerminator
 
-__all__ = ["ExtendedOp", "extended"]
+__all__ = ["ExtendedOp", "extended", "with_terminator"]
 
 
 class ExtendedOp(IRDLOperation, ABC):
@@ -108,6 +109,17 @@ def _flat(
             yield operand
         elif operand is not None:
             yield from operand
+
+
+def with_terminator(region: Region, terminator: type[Operation]) -> Region:
+    """Add the terminator that was left out in the text of a region, if it was."""
+    if (block := region.last_block) is None:
+        region.add_block(block := Block())
+    if (last := block.last_op) is None or not last.has_trait(
+        IsTerminator, value_if_unregistered=False
+    ):
+        block.add_op(terminator.create())
+    return region
 
 
 def extended(

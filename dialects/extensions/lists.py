@@ -11,7 +11,13 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-__all__ = ["Indices", "parse_indices", "parse_types_after_arrow", "print_indices"]
+__all__ = [
+    "Indices",
+    "parse_indices",
+    "parse_types_after_arrow",
+    "print_indices",
+    "print_types_after_arrow",
+]
 
 
 def parse_types_after_arrow(parser: Parser, *, required: bool = False) -> Sequence[Attribute]:
@@ -22,6 +28,14 @@ def parse_types_after_arrow(parser: Parser, *, required: bool = False) -> Sequen
         return []
     types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
     return [parser.parse_type()] if types is None else types
+
+
+def print_types_after_arrow(printer: Printer, types: Sequence[Attribute]) -> None:
+    """Print ` -> (T, ...)`; nothing for no types."""
+    if types:
+        printer.print_string(" -> (")
+        printer.print_list(types, printer.print_attribute)
+        printer.print_string(")")
 
 
 class Indices(NamedTuple):

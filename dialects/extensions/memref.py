@@ -91,9 +91,7 @@ class CopyOp(RankedOp):
     source = operand_def(_ANY_MEMREF)
     destination = operand_def(_ANY_MEMREF)
 
-    assembly_format = (
-        "$source `,` $destination attr-dict `:` type($source) `to` type($destination)"
-    )
+    assembly_format = "$source `,` $destination attr-dict `:` type($source) `to` type($destination)"
 
 
 @irdl_op_definition

@@ -41,19 +41,16 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from .extended_op import ExtendedOp, extended
-from .lists import Indices, parse_indices, parse_types_after_arrow, print_indices
+from .extended_op import ExtendedOp, extended, with_terminator
+from .lists import (
+    Indices,
+    parse_indices,
+    parse_types_after_arrow,
+    print_indices,
+    print_types_after_arrow,
+)
 
 __all__ = ["extend"]
-
-
-def _with_terminator(region: Region, terminator: type[Operation]) -> Region:
-    """Add the terminator that was left out in the text of a region of one block."""
-    if (block := region.last_block) is None:
-        region.add_block(block := Block())
-    if (last := block.last_op) is None or not last.has_trait(IsTerminator):
-        block.add_op(terminator.create())
-    return region
 
 
 @irdl_op_definition
@@ -98,9 +95,9 @@ class IfOp(ExtendedOp):
     def parse(cls, parser: Parser) -> Self:
         condition = parser.parse_unresolved_operand()
         types = parse_types_after_arrow(parser)
-        regions = [_with_terminator(parser.parse_region(), scf.YieldOp), Region()]
+        regions = [with_terminator(parser.parse_region(), scf.YieldOp), Region()]
         if parser.parse_optional_keyword("else") is not None:
-            regions[1] = _with_terminator(parser.parse_region(), scf.YieldOp)
+            regions[1] = with_terminator(parser.parse_region(), scf.YieldOp)
         return cls.create(
             operands=[parser.resolve_operand(condition, i1)],
             result_types=types,
@@ -166,7 +163,7 @@ class ForOp(ExtendedOp):
         op = cls.create(
             operands=[*operands, *initial],
             result_types=types,
-            regions=[body if carried else _with_terminator(body, scf.YieldOp)],
+            regions=[body if carried else with_terminator(body, scf.YieldOp)],
             properties={"unsignedCmp": UnitAttr()} if is_unsigned else {},
             attributes=parser.parse_optional_attr_dict(),
         )
@@ -286,10 +283,7 @@ class ExecuteRegionOp(ExtendedOp):
         )
 
     def print(self, printer: Printer) -> None:
-        if types := self.result_types:
-            printer.print_string(" -> (")
-            printer.print_list(types, printer.print_attribute)
-            printer.print_string(")")
+        print_types_after_arrow(printer, self.result_types)
         printer.print_string(" no_inline " if self.no_inline is not None else " ")
         printer.print_region(self.region, print_entry_block_args=False)
         printer.print_op_attributes(self.attributes)
@@ -337,7 +331,7 @@ class ParallelOp(ExtendedOp):
         return cls.create(
             operands=operands,
             result_types=types,
-            regions=[_with_terminator(body, scf.ReduceOp)],
+            regions=[with_terminator(body, scf.ReduceOp)],
             properties={"operandSegmentSizes": sizes},
             attributes=parser.parse_optional_attr_dict(),
         )
@@ -350,10 +344,7 @@ class ParallelOp(ExtendedOp):
                 printer.print_string(word)
                 printer.print_list(values, printer.print_ssa_value)
         printer.print_string(")")
-        if types := self.result_types:
-            printer.print_string(" -> (")
-            printer.print_list(types, printer.print_attribute)
-            printer.print_string(")")
+        print_types_after_arrow(printer, self.result_types)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
         printer.print_op_attributes(self.attributes)
@@ -399,9 +390,7 @@ class InParallelOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        printer.print_region(
-            self.region, print_entry_block_args=False, print_empty_block=False
-        )
+        printer.print_region(self.region, print_entry_block_args=False, print_empty_block=False)
         printer.print_op_attributes(self.attributes)
 
 

@@ -30,8 +30,9 @@ from xdsl.dialects.builtin import (
     f64,
     i64,
 )
-from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
-from xdsl.parser import AttrParser, Parser
+from xdsl.ir import Attribute, Data, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.ir.affine import AffineMap, AffineSet
+from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Position, Span
@@ -39,6 +40,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ...ir.text.float_bits import value_of
 from ...releases.floats import rounded
+from .affine_parser import SemiAffineParser
 
 # pyright: reportPrivateUsage=false
 
@@ -136,6 +138,23 @@ class LiteralParser(Parser):
         ):
             self.raise_error(f"integers have at most {_MAX_WIDTH} bits")
         return super()._parse_optional_integer_or_float_type()
+
+    # Affine maps
+
+    def parse_affine_map(self) -> AffineMap:
+        return SemiAffineParser(self._parser_state).parse_affine_map()
+
+    def parse_affine_set(self) -> AffineSet:
+        return SemiAffineParser(self._parser_state).parse_affine_set()
+
+    def parse_affine_map_of_ssa_ids(
+        self, delimiter: Parser.Delimiter = Parser.Delimiter.SQUARE
+    ) -> tuple[AffineMap, list[SSAValue[IndexType]]]:
+        """Parse expressions of values. Each value is a dimension, as in MLIR, unless it is
+        `symbol(%n)`; to xDSL all are symbols."""
+        map, spans = SemiAffineParser(self._parser_state).parse_map_of_values(delimiter)
+        names = (UnresolvedOperand(span, 0) for span in spans)
+        return map, [self.resolve_operand(name, IndexType()) for name in names]
 
     # Constants
 
