@@ -48,6 +48,15 @@ class SemiAffineParser(AffineParser):
             raise ParseError(binop.span, message)
         return AffineBinaryOpExpr(kind, lhs, rhs)
 
+    def _parse_affine_space(self) -> tuple[list[str], list[str]]:
+        start = self._current_token.span.start
+        dims, symbols = super()._parse_affine_space()
+        names = [*dims, *symbols]
+        if (name := next((n for i, n in enumerate(names) if n in names[:i]), None)) is not None:
+            span = Span(start, self._current_token.span.start, self.lexer.input)
+            raise ParseError(span, f"redefinition of identifier '{name}' in an affine map")
+        return dims, symbols
+
     def parse_map_of_values(self, delimiter: AffineParser.Delimiter) -> tuple[AffineMap, Spans]:
         """Parse a list of expressions of values, or without a delimiter one expression. Each value is a dimension unless it is `symbol(%n)`; return
         the map, and the names of its dimensions, then of its symbols."""

@@ -216,6 +216,10 @@ class LocatingParser(LiteralParser):
             )
             place = None if first is None else Span(*first.span(1), token.span.input)
             self._raise_defined(f"re-declaration of alias '{token.text}'", token.span, place)
+        if "." in token.text:
+            kind = "type" if token.text.startswith("!") else "attribute"
+            message = f"expected a name without '.' for an alias, but found '{token.text}'"
+            self.raise_error(f"{message}: that is a {kind} of a dialect", token.span)
         super()._parse_alias_def()
         size = self._size_of(value := self.attribute_aliases[token.text])
         if size > MAX_SIZE:
@@ -315,6 +319,13 @@ class LocatingParser(LiteralParser):
         if op.location is UNKNOWN_LOC:
             op.location = self._lines.location(self._parsed_name)
         return op
+
+    def _parse_op_result(self) -> tuple[Span, int]:
+        name, count = super()._parse_op_result()
+        if count == 0:
+            span = Span(name.start, self.pos, self.lexer.input)
+            self.raise_error(f"expected at least 1 result for {name.text}, but found 0", span)
+        return name, count
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         results = super()._parse_op_result_list()
