@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 __all__ = [
@@ -35,6 +35,35 @@ def print_types_after_arrow(printer: Printer, types: Sequence[Attribute]) -> Non
     if types:
         printer.print_string(" -> (")
         printer.print_list(types, printer.print_attribute)
+        printer.print_string(")")
+
+
+class Arguments(NamedTuple):
+    """The arguments of a block in the text of a branch."""
+
+    names: Sequence[UnresolvedOperand]
+    types: Sequence[Attribute]
+
+
+def parse_arguments(parser: Parser) -> Arguments:
+    """Parse `(%a, ... : T, ...)`, if it follows."""
+    if parser.parse_optional_punctuation("(") is None:
+        return Arguments((), ())
+    none = parser.Delimiter.NONE
+    names = parser.parse_comma_separated_list(none, parser.parse_unresolved_operand)
+    parser.parse_punctuation(":")
+    types = parser.parse_comma_separated_list(none, parser.parse_type)
+    parser.parse_punctuation(")")
+    return Arguments(names, types)
+
+
+def print_arguments(printer: Printer, values: Sequence[SSAValue]) -> None:
+    """Print the arguments of a block; nothing for none."""
+    if values:
+        printer.print_string("(")
+        printer.print_list(values, printer.print_ssa_value)
+        printer.print_string(" : ")
+        printer.print_list([value.type for value in values], printer.print_attribute)
         printer.print_string(")")
 
 

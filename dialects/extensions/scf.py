@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    i1,
-    i32,
-    i64,
-    IndexType,
-    UnitAttr,
-)
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, UnitAttr, i1, i32, i64
 from xdsl.dialects.utils import parse_assignment, print_assignment
 from xdsl.ir import Attribute, Block, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (

@@ -19,8 +19,11 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
     DictionaryAttr,
+    FileLineColLoc,
+    FusedLoc,
     LocationAttr,
     ModuleOp,
+    NoneAttr,
     UnregisteredOp,
 )
 from xdsl.ir import (
@@ -303,6 +306,29 @@ class LocatingParser(LiteralParser):
             self.raise_error(f"resource '{span.text}' {error}", span)
 
     # Locations
+
+    def _parse_location(self) -> LocationAttr:
+        if self._current_token.text == "fused":
+            return self._parse_fused_location()
+        location = super()._parse_location()
+        # xDSL has no ranges of lines and columns: of `"x":3:4 to 5:6`, the start is kept.
+        if isinstance(location, FileLineColLoc) and self.parse_optional_keyword("to") is not None:
+            if self.parse_optional_punctuation(":") is None:
+                self.parse_integer(False, False)
+                if self.parse_optional_punctuation(":") is None:
+                    return location
+            self.parse_integer(False, False)
+        return location
+
+    def _parse_fused_location(self) -> LocationAttr:
+        """Parse a location of several parts, which may have metadata, as `fused<"x">[...]`."""
+        self._consume_token()
+        metadata: Attribute = NoneAttr()
+        if self.parse_optional_punctuation("<") is not None:
+            metadata = self.parse_attribute()
+            self.parse_punctuation(">")
+        parts = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
+        return FusedLoc(tuple(parts), metadata)
 
     def parse_operation(self) -> Operation:
         op = super().parse_operation()
