@@ -147,7 +147,10 @@ UNIVERSE = ExtendingUniverse(
     all_frontends={"onnx": factory_of(".compiler.frontends.onnx_frontend:OnnxFrontend", __name__)},
     dialect_extensions={
         "llvm": _extension("llvm_extension"),
-        **{name: _extension(f"extensions.{name}") for name in ("affine", "arith", "cf", "func", "memref", "scf")},
+        **{
+            name: _extension(f"extensions.{name}")
+            for name in ("affine", "arith", "cf", "func", "memref", "scf")
+        },
     },
 )
 

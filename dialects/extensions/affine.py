@@ -40,13 +40,7 @@ from xdsl.traits import Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from .extended_op import ExtendedOp, extended, with_terminator
-from .lists import (
-    Indices,
-    parse_indices,
-    parse_types_after_arrow,
-    print_indices,
-    print_types_after_arrow,
-)
+from .lists import Indices, parse_indices, parse_types_after_arrow, print_indices
 
 __all__ = ["extend"]
 
@@ -118,17 +112,6 @@ class IfOp(ExtendedOp):
             properties={"condition": condition},
             attributes=parser.parse_optional_attr_dict(),
         )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_attribute(self.condition)
-        print_map_operands(printer, self.operands, self.condition.data.num_dims)
-        print_types_after_arrow(printer, self.result_types)
-        for word, region in ((" ", self.then_region), (" else ", self.else_region)):
-            if region.blocks:
-                printer.print_string(word)
-                printer.print_region(region, print_entry_block_args=False)
-        printer.print_op_attributes(self.attributes)
 
 
 class Bound(NamedTuple):

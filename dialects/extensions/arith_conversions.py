@@ -1,4 +1,4 @@
-"""Conversions of MLIR's dialect arith that xDSL lacks, or has for scalars or without flags alone."""
+"""Conversions of MLIR's dialect arith that xDSL lacks, or has for scalars without flags alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The custom forms of MLIR's dialect scf that xDSL's does not read, and operations that it lacks."""
+"""Forms of operations of MLIR's dialect scf that xDSL does not read, and operations it lacks."""
 
 from __future__ import annotations
 
@@ -328,31 +328,6 @@ class ParallelOp(ExtendedOp):
             properties={"operandSegmentSizes": sizes},
             attributes=parser.parse_optional_attr_dict(),
         )
-
-    def print(self: scf.ParallelOp | Self, printer: Printer) -> None:  # pyright: ignore
-        lists = [self.body.block.args, *_segments(self)]
-        words = (" (", ") = (", ") to (", ") step (", ") init (")
-        for word, values in zip(words, lists, strict=True):
-            if values or word != words[-1]:
-                printer.print_string(word)
-                printer.print_list(values, printer.print_ssa_value)
-        printer.print_string(")")
-        print_types_after_arrow(printer, self.result_types)
-        printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
-        printer.print_op_attributes(self.attributes)
-
-
-def _segments(op: Operation) -> list[Sequence[SSAValue]]:
-    """Return the operands of an operation by the sizes of its segments."""
-    sizes = op.properties["operandSegmentSizes"]
-    assert isinstance(sizes, DenseArrayBase)
-    found: list[Sequence[SSAValue]] = []
-    start = 0
-    for size in sizes.get_values():
-        found.append(op.operands[start : start + int(size)])
-        start += int(size)
-    return found
 
 
 @irdl_op_definition

@@ -58,8 +58,11 @@ class SemiAffineParser(AffineParser):
         return dims, symbols
 
     def parse_map_of_values(self, delimiter: AffineParser.Delimiter) -> tuple[AffineMap, Spans]:
-        """Parse a list of expressions of values, or without a delimiter one expression. Each value is a dimension unless it is `symbol(%n)`; return
-        the map, and the names of its dimensions, then of its symbols."""
+        """Parse a list of expressions of values; one expression if there is no delimiter.
+
+        Each value is a dimension unless it is `symbol(%n)`. Returns the map, and the names of its
+        dimensions, then of its symbols.
+        """
         dims: dict[str, Span] = {}
         symbols: dict[str, Span] = {}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
@@ -15,7 +13,6 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, Region
 from xdsl.irdl import IRDLOperation
-from xdsl.printer import Printer
 from xdsl.traits import SingleBlockImplicitTerminator
 from xdsl.utils.hints import isa
 
@@ -56,31 +53,10 @@ _result_lists = PerClass[Operation, bool](_reads_result_list)
 """Whether the parser of an operation takes `(` after `->` for the start of a list of types."""
 
 
-def _form_in_extension(
-    op_class: type[Operation],
-) -> Callable[[Operation, Printer], None] | None:
-    if op_class.print is not Operation.print or issubclass(op_class, UnregisteredOp):
-        return None
-    from ...registry import dialect_of, installed
-
-    if (factory := installed().dialects.get(dialect_of(op_class))) is None:
-        return None
-    extended = (op for op in factory().operations if op.name == op_class.name)
-    return next((op.print for op in extended if op.print is not Operation.print), None)
-
-
-form_in_extension = PerClass[Operation, "Callable[[Operation, Printer], None] | None"](
-    _form_in_extension
-)
-"""How to print an operation of a class without a custom form: the method of the class of that name
-in the extended dialect, if that has one."""
-
-
 is_plain = PerClass[Operation, bool](
     lambda op_class: (
         not (
             op_class.name in _ACCESSES
-            or form_in_extension[op_class] is not None
             or _result_lists[op_class]
             or _is_function[op_class]
             or issubclass(op_class, UnregisteredOp)

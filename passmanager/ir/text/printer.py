@@ -47,7 +47,7 @@ from ...fast.naming_printer import NamingPrinter, RememberingStream
 from ...fast.reading.lexer import MAX_DIGITS
 from ...releases.floats import PACKS_BF16, byte_size, print_float, unpack
 from ..per_class import PerClass
-from .custom_forms import form_in_extension, has_exact_custom_form, is_plain, returns_function
+from .custom_forms import has_exact_custom_form, is_plain, returns_function
 from .float_bits import Float, bits_of, float_words
 
 __all__ = [
@@ -351,7 +351,7 @@ class PlainPrinter(NamingPrinter):
         returns_one = not generic and returns_function(op)
         if returns_one or self._returns_function:
             self._print_result_list(op, returns_one)
-        elif generic and _is_registered[type(op)]:
+        elif _is_registered[type(op)] and (generic or has_exact_custom_form(op)):
             super().print_itself(op)  # as below, with fewer calls
         else:
             self._print_form(op)
@@ -370,12 +370,6 @@ class PlainPrinter(NamingPrinter):
     def _print_form(self, op: Operation) -> None:
         if not _is_registered[type(op)]:
             self._print_unregistered_op(cast(UnregisteredOp, op))
-        elif not self.print_generic_format and (form := form_in_extension[type(op)]) is not None:
-            self.print_results(op)
-            self.print_string(op.name)
-            form(op, self)
-            if self.print_debuginfo:
-                self.print_location(op)
         elif self.print_generic_format or has_exact_custom_form(op):
             super().print_itself(op)
         else:
