@@ -25,7 +25,7 @@ from xdsl.utils.str_enum import StrEnum
 __all__ = ["Index"]
 
 
-class BinaryOp(IRDLOperation):
+class IndexArithmeticOp(IRDLOperation):
     """An operation on two indices."""
 
     lhs = operand_def(IndexType())
@@ -53,7 +53,7 @@ def _define(name: str, *traits: OpTrait) -> type[Operation]:
     """Return the class of an operation on two indices."""
     title = "".join(part.capitalize() for part in name.split("_"))
     fields = {"name": f"index.{name}", "traits": traits_def(*traits), "__module__": __name__}
-    return irdl_op_definition(type(f"{title}Op", (BinaryOp,), fields))
+    return irdl_op_definition(type(f"{title}Op", (IndexArithmeticOp,), fields))
 
 
 _PURE = ("maxs", "maxu", "mins", "minu", "shl", "shrs", "shru", "sub")
@@ -68,7 +68,7 @@ BINARY: Sequence[type[Operation]] = (
 )
 
 
-class ConversionOp(IRDLOperation):
+class IndexCastingOp(IRDLOperation):
     """A conversion between integers and indices."""
 
     input = operand_def(base(IntegerType) | IndexTypeConstr)
@@ -80,14 +80,14 @@ class ConversionOp(IRDLOperation):
 
 
 @irdl_op_definition
-class CastSOp(ConversionOp):
+class CastSOp(IndexCastingOp):
     """Convert between indices and integers, with the sign."""
 
     name = "index.casts"
 
 
 @irdl_op_definition
-class CastUOp(ConversionOp):
+class CastUOp(IndexCastingOp):
     """Convert between indices and integers, without a sign."""
 
     name = "index.castu"
