@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     AffineMapAttr,
     AffineSetAttr,
     ArrayAttr,
+    BoolAttr,
     DenseArrayBase,
     DenseIntElementsAttr,
     IndexType,
@@ -324,7 +325,7 @@ class LinearizeIndexOp(IRDLOperation):
     multi_index = var_operand_def(IndexType())
     dynamic_basis = var_operand_def(IndexType())
     static_basis = prop_def(DenseArrayBase.constr(i64))
-    disjoint = opt_prop_def(UnitAttr)
+    disjoint = opt_prop_def(UnitAttr | BoolAttr)
     linear_index = result_def(IndexType())
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
@@ -354,7 +355,8 @@ class LinearizeIndexOp(IRDLOperation):
         )
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" disjoint [" if self.disjoint is not None else " [")
+        is_disjoint = self.disjoint not in (None, BoolAttr.from_bool(False))
+        printer.print_string(" disjoint [" if is_disjoint else " [")
         printer.print_list(self.multi_index, printer.print_ssa_value)
         printer.print_string("] by ")
         print_indices(printer, Indices.of(self.dynamic_basis, self.static_basis))

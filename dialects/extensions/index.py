@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from xdsl.dialects.builtin import BoolAttr, IndexType, IndexTypeConstr, IntegerAttr, IntegerType, i1
-from xdsl.ir import Attribute, Dialect, EnumAttribute, Operation, SpacedOpaqueSyntaxAttribute
+from xdsl.ir import Attribute, Data, Dialect, Operation, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     IRDLOperation,
     base,
@@ -17,7 +17,7 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.parser import Parser
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import Commutative, ConstantLike, NoMemoryEffect, OpTrait, Pure
 from xdsl.utils.str_enum import StrEnum
@@ -109,10 +109,17 @@ class Predicate(StrEnum):
 
 
 @irdl_attr_definition
-class PredicateAttr(EnumAttribute[Predicate], SpacedOpaqueSyntaxAttribute):
+class PredicateAttr(Data[Predicate], SpacedOpaqueSyntaxAttribute):
     """A way in which indices are compared."""
 
     name = "index.cmp_predicate"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Predicate:
+        return parser.parse_str_enum(Predicate)
+
+    def print_parameter(self, printer: Printer) -> None:
+        printer.print_string(self.data.value)
 
 
 @irdl_op_definition

@@ -7,7 +7,7 @@ from typing import ClassVar, Self, cast
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, StringAttr, VectorType, i64
-from xdsl.ir import Attribute, Dialect, EnumAttribute, Operation, SSAValue
+from xdsl.ir import Attribute, Data, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
@@ -401,13 +401,13 @@ class Punctuation(StrEnum):
 
 
 @irdl_attr_definition
-class PunctuationAttr(EnumAttribute[Punctuation]):
+class PunctuationAttr(Data[Punctuation]):
     """What is printed beside values."""
 
     name = "vector.punctuation"
 
     def print_parameter(self, printer: Printer) -> None:
-        printer.print_string(f"<{self.data}>")
+        printer.print_string(f"<{self.data.value}>")
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Punctuation:
