@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Self
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -46,11 +46,9 @@ def truth(type: Attribute) -> Attribute:
     """Return the type of a comparison of values of a type."""
     match type:
         case VectorType():
-            vector = cast("VectorType[Attribute]", type)
-            return VectorType(i1, vector.shape, vector.scalable_dims)
+            return VectorType(i1, type.shape, type.scalable_dims)
         case TensorType():
-            tensor = cast("TensorType[Attribute]", type)
-            return TensorType(i1, tensor.shape, tensor.encoding)
+            return TensorType(i1, type.shape, type.encoding)
         case UnrankedTensorType():
             return UnrankedTensorType(i1)
         case _:

@@ -78,19 +78,24 @@ class ConversionOp(ShapedOp, ABC):
         """Raise VerifyException if elements of a type cannot be converted to another."""
 
 
-def _expect(kind: type[Attribute] | type[AnyFloat], type: Attribute, where: str) -> None:
-    """Raise VerifyException if an element type is not of a kind."""
-    if not isinstance(type, kind):
-        expected = "a float" if kind is AnyFloat else "an integer"
-        raise VerifyException(f"expected {expected} as element type of its {where}, but got {type}")
+def _expect_integer(type: Attribute, where: str) -> None:
+    """Raise VerifyException if an element type is not an integer."""
+    if not isinstance(type, IntegerType):
+        raise VerifyException(f"expected an integer as element type of its {where}, but got {type}")
+
+
+def _expect_float(type: Attribute, where: str) -> None:
+    """Raise VerifyException if an element type is not a float."""
+    if not isinstance(type, AnyFloat):
+        raise VerifyException(f"expected a float as element type of its {where}, but got {type}")
 
 
 class WideningOp(ConversionOp, ABC):
     """A conversion to a wider integer."""
 
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
-        _expect(IntegerType, source, "operand")
-        _expect(IntegerType, target, "result")
+        _expect_integer(source, "operand")
+        _expect_integer(target, "result")
         if cast(IntegerType, source).width.data >= cast(IntegerType, target).width.data:
             raise VerifyException("Destination bit-width must be larger than the input bit-width")
 
@@ -99,16 +104,16 @@ class IntegerToFloatOp(ConversionOp, ABC):
     """A conversion of integers to floats."""
 
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
-        _expect(IntegerType, source, "operand")
-        _expect(AnyFloat, target, "result")
+        _expect_integer(source, "operand")
+        _expect_float(target, "result")
 
 
 class FloatToIntegerOp(ConversionOp, ABC):
     """A conversion of floats to integers."""
 
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
-        _expect(AnyFloat, source, "operand")
-        _expect(IntegerType, target, "result")
+        _expect_float(source, "operand")
+        _expect_integer(target, "result")
 
 
 class FloatToFloatOp(ConversionOp, ABC):
@@ -117,8 +122,8 @@ class FloatToFloatOp(ConversionOp, ABC):
     SCALARS: ClassVar = False
 
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
-        _expect(AnyFloat, source, "operand")
-        _expect(AnyFloat, target, "result")
+        _expect_float(source, "operand")
+        _expect_float(target, "result")
 
 
 class IndexConversionOp(ConversionOp, ABC):
@@ -130,7 +135,7 @@ class IndexConversionOp(ConversionOp, ABC):
                 f"operand type {self.input.type} and result type {self.result.type} are cast "
                 "incompatible"
             )
-        _expect(IntegerType, source if isinstance(target, IndexType) else target, "other type")
+        _expect_integer(source if isinstance(target, IndexType) else target, "other type")
 
 
 @irdl_op_definition
@@ -160,8 +165,8 @@ class TruncIOp(ConversionOp):
     overflow_flags = opt_prop_def(arith.IntegerOverflowAttr, prop_name="overflowFlags")
 
     def verify_elements(self, source: Attribute, target: Attribute) -> None:
-        _expect(IntegerType, source, "operand")
-        _expect(IntegerType, target, "result")
+        _expect_integer(source, "operand")
+        _expect_integer(target, "result")
         if cast(IntegerType, source).width.data <= cast(IntegerType, target).width.data:
             raise VerifyException("Destination bit-width must be smaller than the input bit-width")
 
@@ -289,7 +294,7 @@ class ScalingOp(IRDLOperation, ABC):
 
     def verify_(self) -> None:
         for value, where in (*((v, "operands") for v in self.operands), (self.result, "result")):
-            _expect(AnyFloat, get_element_type_or_self(value.type), where)
+            _expect_float(get_element_type_or_self(value.type), where)
             if not have_compatible_shape(value.type, self.result.type):
                 raise VerifyException("requires the same shape for all operands and results")
 

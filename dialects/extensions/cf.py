@@ -69,7 +69,7 @@ class ConditionalBranchOp(ExtendedOp):
         for _ in range(2):
             parser.parse_punctuation(",")
             parts.append((parser.parse_successor(), parse_arguments(parser)))
-        operands = [parser.resolve_operand(condition, i1)]
+        operands: list[SSAValue] = [parser.resolve_operand(condition, i1)]
         for _, arguments in parts:
             operands += parser.resolve_operands(arguments.names, arguments.types, parser.pos)
         sizes = [1, *(len(arguments.names) for _, arguments in parts)]

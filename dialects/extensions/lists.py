@@ -4,9 +4,9 @@ numbers or values."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -74,11 +74,11 @@ class Indices(NamedTuple):
     numbers: Sequence[int]
 
     @staticmethod
-    def of(values: Sequence[SSAValue], numbers: DenseArrayBase) -> Indices:
+    def of(values: Sequence[SSAValue], numbers: DenseArrayBase[IntegerType]) -> Indices:
         """Return the indices of an operand and a property."""
-        return Indices(values, [*cast("Sequence[int]", numbers.get_values())])
+        return Indices(values, [*numbers.get_values()])
 
-    def attribute(self) -> DenseArrayBase:
+    def attribute(self) -> DenseArrayBase[IntegerType]:
         """Return the numbers as a property."""
         return DenseArrayBase.from_list(i64, self.numbers)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import ClassVar, Self, cast
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
+    AnyDenseElement,
     DenseIntOrFPElementsAttr,
     IndexType,
     IntegerAttr,
@@ -167,7 +168,7 @@ class GlobalOp(ExtendedOp):
             properties["initial_value"] = (
                 UnitAttr()
                 if parser.parse_optional_keyword("uninitialized") is not None
-                else _parse_elements(parser, type)
+                else _parse_elements(parser, cast("MemRefType[Attribute]", type))
             )
         attributes = parser.parse_optional_attr_dict()
         if isinstance(alignment := attributes.get("alignment"), IntegerAttr):
@@ -180,12 +181,12 @@ class GlobalOp(ExtendedOp):
             raise VerifyException(f"type should be static shaped memref, but got {self.type}")
 
 
-def _parse_elements(parser: Parser, type: MemRefType) -> DenseIntOrFPElementsAttr:
+def _parse_elements(parser: Parser, type: MemRefType[Attribute]) -> DenseIntOrFPElementsAttr:
     """Parse a dense constant without a type, which is that of a buffer."""
     if parser.parse_optional_keyword("dense") is None:
         parser.raise_error("expected `uninitialized`, or `dense<...>` with the elements")
     tensor = TensorType(type.get_element_type(), type.get_shape())
-    return parser.parse_dense_int_or_fp_elements_attr(tensor)
+    return parser.parse_dense_int_or_fp_elements_attr(cast("TensorType[AnyDenseElement]", tensor))
 
 
 EXTENSION: tuple[type[Operation], ...] = (

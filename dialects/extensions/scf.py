@@ -312,7 +312,9 @@ class ParallelOp(ExtendedOp):
                 parser.parse_comma_separated_list(delimiter, parser.parse_unresolved_operand)
             )
         index = IndexType()
-        operands = [parser.resolve_operand(v, index) for values in bounds for v in values]
+        operands: list[SSAValue] = [
+            parser.resolve_operand(v, index) for values in bounds for v in values
+        ]
         initial: list[UnresolvedOperand] = []
         if parser.parse_optional_keyword("init") is not None:
             initial = parser.parse_comma_separated_list(delimiter, parser.parse_unresolved_operand)

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self, cast
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, StringAttr, VectorType, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerType,
+    StringAttr,
+    VectorType,
+    i64,
+)
 from xdsl.ir import Attribute, Data, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -35,7 +43,7 @@ from .extended_op import ExtendedOp, extended
 __all__ = ["extend"]
 
 
-def parse_numbers(parser: Parser) -> DenseArrayBase:
+def parse_numbers(parser: Parser) -> DenseArrayBase[IntegerType]:
     """Parse a list of integers, `[1, 2]`."""
     square = parser.Delimiter.SQUARE
     return DenseArrayBase.from_list(
@@ -43,7 +51,7 @@ def parse_numbers(parser: Parser) -> DenseArrayBase:
     )
 
 
-def print_numbers(printer: Printer, numbers: DenseArrayBase) -> None:
+def print_numbers(printer: Printer, numbers: DenseArrayBase[IntegerType]) -> None:
     """Print a list of integers."""
     printer.print_string(f"[{', '.join(map(str, numbers.get_values()))}]")
 
@@ -105,12 +113,12 @@ class TransposeOp(IRDLOperation):
         printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
-        source = cast("VectorType[Attribute]", self.source.type).get_shape()
-        order = [int(place) for place in self.permutation.get_values()]
-        if sorted(order) != [*range(len(source))]:
-            raise VerifyException(f"expected a permutation of {len(source)} dimensions")
-        result = cast("VectorType[Attribute]", self.result.type).get_shape()
-        if [*result] != [source[place] for place in order]:
+        source, result = self.source.type, self.result.type
+        assert isinstance(source, VectorType) and isinstance(result, VectorType)
+        shape, order = source.get_shape(), self.permutation.get_values()
+        if sorted(order) != [*range(len(shape))]:
+            raise VerifyException(f"expected a permutation of {len(shape)} dimensions")
+        if [*result.get_shape()] != [shape[place] for place in order]:
             raise VerifyException("the result has not the permuted shape of the operand")
 
 

@@ -37,7 +37,7 @@ def defect_of_type(type: Attribute) -> str | None:
             if isinstance(element, _NO_ELEMENTS):
                 return f"invalid memref element type {element}"
         case VectorType():
-            element = cast("VectorType[Attribute]", type).element_type
+            element = type.element_type
             is_builtin = isinstance(element, (*_NO_ELEMENTS, *_BUFFERS, VectorType))
             return f"invalid vector element type {element}" if is_builtin else None
         case _:
