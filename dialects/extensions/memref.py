@@ -18,8 +18,20 @@ from xdsl.dialects.builtin import (
     UnrankedMemRefType,
 )
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
-from xdsl.irdl import base, irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    base,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.parser import Parser
+from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect, NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from .extended_op import ExtendedOp, extended
@@ -30,7 +42,7 @@ _ANY_MEMREF = base(MemRefType) | base(UnrankedMemRefType)
 
 
 class RankedOp(ExtendedOp):
-    """An operation that xDSL has on buffers of a known rank alone."""
+    """An operation that xDSL has, or verifies, on buffers of a known rank alone."""
 
     @classmethod
     def is_plain(
@@ -59,7 +71,7 @@ class CastOp(ExtendedOp):
 
 
 @irdl_op_definition
-class MemorySpaceCastOp(ExtendedOp):
+class MemorySpaceCastOp(RankedOp):
     """Convert a buffer to another memory space."""
 
     PLAIN: ClassVar = memref.MemorySpaceCastOp
@@ -189,8 +201,47 @@ def _parse_elements(parser: Parser, type: MemRefType[Attribute]) -> DenseIntOrFP
     return parser.parse_dense_int_or_fp_elements_attr(cast("TensorType[AnyDenseElement]", tensor))
 
 
+# Operations that xDSL has not at all
+
+
+@irdl_op_definition
+class ReallocOp(IRDLOperation):
+    """Change the size of an allocated buffer of one dimension."""
+
+    name = "memref.realloc"
+
+    source = operand_def(MemRefType)
+    size = opt_operand_def(IndexType())
+    alignment = opt_prop_def(IntegerAttr)
+    result = result_def(MemRefType)
+
+    traits = traits_def(MemoryAllocEffect(), MemoryFreeEffect())
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$source (`(` $size^ `)`)? attr-dict `:` type($source) `to` type($result)"
+
+
+@irdl_op_definition
+class ReshapeOp(IRDLOperation):
+    """View a buffer in a shape that is a buffer of sizes."""
+
+    name = "memref.reshape"
+
+    source = operand_def(_ANY_MEMREF)
+    shape = operand_def(MemRefType)
+    result = result_def(_ANY_MEMREF)
+
+    traits = traits_def(NoMemoryEffect())
+
+    assembly_format = (
+        "$source `(` $shape `)` attr-dict `:` "
+        "`(` type($source) `,` type($shape) `)` `->` type($result)"
+    )
+
+
 EXTENSION: tuple[type[Operation], ...] = (
     *(CastOp, CopyOp, ExtractAlignedPointerAsIndexOp, GlobalOp, MemorySpaceCastOp, RankOp),
+    *(ReallocOp, ReshapeOp),
 )
 
 

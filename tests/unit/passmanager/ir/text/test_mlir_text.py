@@ -156,7 +156,7 @@ def test_a_fused_location_has_metadata() -> None:
     location = [*walk(module)][-1].location
     assert isinstance(location, FusedLoc)
     assert location.metadata == StringAttr("m")
-    assert len(location.locations.data) == 2  # pyright: ignore[reportAttributeAccessIssue]
+    assert isinstance(location.locations, ArrayAttr) and len(location.locations) == 2
 
 
 @table_test(
