@@ -31,15 +31,15 @@ def defect_of_type(type: Attribute) -> str | None:
         case TensorType() | UnrankedTensorType():
             element = cast("TensorType[Attribute]", type).element_type
             if isinstance(element, (*_NO_ELEMENTS, *_BUFFERS)):
-                return f"invalid tensor element type {element}"
+                return "invalid tensor element type"
         case MemRefType() | UnrankedMemRefType():
             element = cast("MemRefType[Attribute]", type).element_type
             if isinstance(element, _NO_ELEMENTS):
-                return f"invalid memref element type {element}"
+                return "invalid memref element type"
         case VectorType():
             element = type.element_type
             is_builtin = isinstance(element, (*_NO_ELEMENTS, *_BUFFERS, VectorType))
-            return f"invalid vector element type {element}" if is_builtin else None
+            return "invalid vector element type" if is_builtin else None
         case _:
             return None
     if isinstance(type, TensorType | MemRefType):
