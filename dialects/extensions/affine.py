@@ -41,15 +41,9 @@ from xdsl.traits import Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from .extended_op import ExtendedOp, extended, with_terminator
-from .lists import Indices, parse_indices, parse_types_after_arrow, print_indices
+from .lists import REDUCTIONS, Indices, parse_indices, parse_types_after_arrow, print_indices
 
 __all__ = ["extend"]
-
-REDUCTIONS = (
-    *("addf", "addi", "andi", "assign", "maximumf", "maxnumf", "maxs", "maxu"),
-    *("minimumf", "minnumf", "mins", "minu", "mulf", "muli", "ori", "xori"),
-)
-"""The ways in which a parallel loop combines results (MLIR `AtomicRMWKind`), each at its number."""
 
 
 def parse_map_operands(parser: Parser) -> tuple[list[SSAValue], int]:

@@ -1,5 +1,5 @@
-"""Lists in the custom forms of operations: of types behind an arrow, and of indices that are
-numbers or values."""
+"""Lists in the custom forms of operations: of types behind an arrow, of indices that are numbers
+or values; and the names of reductions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,20 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 __all__ = [
+    "REDUCTIONS",
     "Indices",
     "parse_indices",
     "parse_types_after_arrow",
     "print_indices",
     "print_types_after_arrow",
 ]
+
+
+REDUCTIONS = (
+    *("addf", "addi", "andi", "assign", "maximumf", "maxnumf", "maxs", "maxu"),
+    *("minimumf", "minnumf", "mins", "minu", "mulf", "muli", "ori", "xori"),
+)
+"""The ways in which results are combined (MLIR `AtomicRMWKind`), each at its number."""
 
 
 def parse_types_after_arrow(parser: Parser, *, required: bool = False) -> Sequence[Attribute]:

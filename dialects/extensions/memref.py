@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnitAttr,
     UnrankedMemRefType,
+    i64,
 )
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
@@ -29,16 +30,25 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
+    var_operand_def,
 )
 from xdsl.parser import Parser
 from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect, NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.type import have_compatible_shape
 
 from .extended_op import ExtendedOp, extended
+from .lists import REDUCTIONS
 
 __all__ = ["extend"]
 
 _ANY_MEMREF = base(MemRefType) | base(UnrankedMemRefType)
+
+
+def _shape_of(value: SSAValue) -> tuple[int, ...] | None:
+    """Return the shape of a buffer, None if it has no rank."""
+    type = value.type
+    return type.get_shape() if isinstance(type, MemRefType) else None
 
 
 class RankedOp(ExtendedOp):
@@ -86,8 +96,8 @@ class MemorySpaceCastOp(RankedOp):
 
 
 @irdl_op_definition
-class CopyOp(RankedOp):
-    """Copy the elements of a buffer to another."""
+class CopyOp(ExtendedOp):
+    """Copy the elements of a buffer to another; xDSL has it on types of equal shapes alone."""
 
     PLAIN: ClassVar = memref.CopyOp
     name = "memref.copy"
@@ -98,6 +108,57 @@ class CopyOp(RankedOp):
     destination = operand_def(_ANY_MEMREF)
 
     assembly_format = "$source `,` $destination attr-dict `:` type($source) `to` type($destination)"
+
+    @classmethod
+    def is_plain(
+        cls,
+        operands: Sequence[SSAValue],
+        properties: Mapping[str, Attribute],
+        attributes: Mapping[str, Attribute],
+    ) -> Mapping[str, Attribute] | None:
+        shapes = [*map(_shape_of, operands)]
+        return properties if None not in shapes and shapes[0] == shapes[-1] else None
+
+    def verify_(self) -> None:
+        if not have_compatible_shape(self.source.type, self.destination.type):
+            raise VerifyException("expected source and destination to have compatible shapes")
+
+
+@irdl_op_definition
+class AtomicRMWOp(ExtendedOp):
+    """Combine an element of a buffer with a value, and return what it was."""
+
+    PLAIN: ClassVar = memref.AtomicRMWOp
+    name = "memref.atomic_rmw"
+
+    value = operand_def()
+    memref = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    kind = prop_def(IntegerAttr)
+    result = result_def()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        start = parser.pos
+        if (kind := parser.parse_identifier()) not in REDUCTIONS:
+            expected = ", ".join(REDUCTIONS)
+            parser.raise_error(f"expected one of {expected}", start, start + len(kind))
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        buffer = parser.parse_unresolved_operand()
+        square = parser.Delimiter.SQUARE
+        indices = parser.parse_comma_separated_list(square, parser.parse_unresolved_operand)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        start = parser.pos
+        type = parser.parse_function_type()
+        types = [*type.inputs.data, *(IndexType() for _ in indices)]
+        return cls.create(
+            operands=parser.resolve_operands([value, buffer, *indices], types, start),
+            result_types=type.outputs.data,
+            properties={"kind": IntegerAttr(REDUCTIONS.index(kind), i64)},
+            attributes=attributes,
+        )
 
 
 @irdl_op_definition
@@ -240,7 +301,15 @@ class ReshapeOp(IRDLOperation):
 
 
 EXTENSION: tuple[type[Operation], ...] = (
-    *(CastOp, CopyOp, ExtractAlignedPointerAsIndexOp, GlobalOp, MemorySpaceCastOp, RankOp),
+    *(
+        AtomicRMWOp,
+        CastOp,
+        CopyOp,
+        ExtractAlignedPointerAsIndexOp,
+        GlobalOp,
+        MemorySpaceCastOp,
+        RankOp,
+    ),
     *(ReallocOp, ReshapeOp),
 )
 

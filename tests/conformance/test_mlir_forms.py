@@ -74,6 +74,9 @@ VALUES = "%c: i1, %n: i32, %i: index, %x: f32, %t: tensor<4xf32>, %m: memref<4x8
         "%0 = memref.rank %m : memref<4x8xf32>",
         "memref.copy %m, %m : memref<4x8xf32> to memref<4x8xf32>",
         "vector.print %x : f32",
+        "%0 = memref.atomic_rmw addf %x, %m[%i, %i] : (f32, memref<4x8xf32>) -> f32",
+        "%0 = memref.cast %m : memref<4x8xf32> to memref<?x?xf32>\n"
+        "memref.copy %0, %m : memref<?x?xf32> to memref<4x8xf32>",
         "scf.forall (%p) in (4) { }",
     ],
 )

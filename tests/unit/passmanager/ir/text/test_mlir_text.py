@@ -156,7 +156,7 @@ def test_a_fused_location_has_metadata() -> None:
     location = [*walk(module)][-1].location
     assert isinstance(location, FusedLoc)
     assert location.metadata == StringAttr("m")
-    assert isinstance(location.locations, ArrayAttr) and len(location.locations) == 2
+    assert str(location) == 'loc(fused<"m">["x":1:2, "y"("z":3:4)])'
 
 
 @table_test(
