@@ -36,8 +36,9 @@ def read_parameter_attributes(parser: Parser, op: Operation, start: Position) ->
 
 
 def _parse_parameter(parser: Parser) -> Mapping[str, Attribute]:
-    """Parse a parameter without a name, and return its attributes."""
-    parser.parse_type()
+    """Parse a parameter, and return its attributes."""
+    if parser.parse_optional_argument() is None:  # of those with names, xDSL keeps the attributes
+        parser.parse_type()
     attributes = parser.parse_optional_dictionary_attr_dict()
     parser.parse_optional_location()
     return attributes

@@ -167,6 +167,8 @@ def test_a_fused_location_has_metadata() -> None:
         ("func.func private @f(%x: i32 {a})", [{"a": UnitAttr()}]),
         ("func.func private @f(i32, f32) attributes {b}", None),
         ("func.func private @f(i32) -> (f32 {b})", None),
+        ("func.func private @f(%x: i32) // {", None),
+        ("func.func private @f(i32) // {a}", None),
     ],
 )
 def test_attributes_of_parameters_of_a_declaration(
