@@ -132,22 +132,35 @@ def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
     return make
 
 
-def _extend_llvm(dialect: Dialect) -> Dialect:
-    """Return xDSL's dialect llvm with the operations that it lacks."""
-    return load_place(".dialects.llvm_extension:extend", __name__)(dialect)
+EXTENDED = ("affine", "arith", "cf", "func", "memref", "scf", "tensor", "vector")
+"""The dialects of xDSL that are extended by the file of their name in `dialects/extensions`."""
+
+
+def _extension(place: str) -> Callable[[Dialect], Dialect]:
+    """Return a function that extends a dialect of xDSL by the operations that it lacks, which are
+    at `place`: imported when the dialect is."""
+
+    def extend(dialect: Dialect) -> Dialect:
+        return load_place(f".dialects.{place}:extend", __name__)(dialect)
+
+    return extend
 
 
 UNIVERSE = ExtendingUniverse(
     all_dialects={
         "relax": factory_of(".dialects.relax:Relax", __name__),
         "tir": factory_of(".dialects.tir:Tir", __name__),
+        "index": factory_of(".dialects.extensions.index:Index", __name__),
     },
     all_passes={
         **{name: factory_of(place, __name__) for name, place in PASSES.items()},
         **{name: _pipeline(name) for name in PIPELINES},
     },
     all_frontends={"onnx": factory_of(".compiler.frontends.onnx_frontend:OnnxFrontend", __name__)},
-    dialect_extensions={"llvm": _extend_llvm},
+    dialect_extensions={
+        "llvm": _extension("llvm_extension"),
+        **{name: _extension(f"extensions.{name}") for name in EXTENDED},
+    },
 )
 
 for key, place, default in (

@@ -44,8 +44,18 @@ FORMS = {
 "a.f"() : () -> () loc("x.py":1:2)
 "a.f"() : () -> () loc(callsite("g"("x.py":3:4) at "y.py":5:6))
 "a.f"() : () -> () loc(fused["n", unknown])
+"a.f"() : () -> () loc(fused<"p">["n"])
+"a.f"() : () -> () loc("x.py":1:2 to 3:4)
 #loc = loc("z.py":1:1)
 "a.f"() : () -> () loc(#loc)
+""",
+    "results without parentheses": """
+%c, %x = "a.f"() : () -> (i1, i32)
+%0 = scf.if %c -> i32 { scf.yield %x : i32 } else { scf.yield %x : i32 }
+""",
+    "properties that say nothing": """
+%0 = "a.f"() : () -> i64
+%1 = "arith.trunci"(%0) <{overflowFlags = #arith.overflow<none>}> : (i64) -> i32
 """,
     "resources": """
 "a.f"() {x = dense_resource<r> : tensor<2xi32>} : () -> ()
@@ -98,8 +108,12 @@ func.func nested @g(%x: i32 loc("x"), %y: !a.b) -> (!a.b, i32) {
 
 # What xDSL's IR, or its parser of a dialect, does not have.
 NOT_READ = {
+    "properties that MLIR has added": (
+        '%0 = "a.f"() : () -> memref<i32>\n'
+        '%1 = "memref.load"(%0) <{alignment = 4 : i64}> : (memref<i32>) -> i32',
+        "'alignment' is not defined",
+    ),
     "packed structures": ('"a.f"() : () -> !llvm.struct<packed (i8)>', "'(' expected"),
-    "metadata of fused locations": ('"a.f"() : () -> () loc(fused<"p">["n"])', "'[' expected"),
     "sparse constants": (
         '"a.f"() {x = sparse<[[0, 1]], [5]> : tensor<2x2xi32>} : () -> ()',
         "attribute expected",
@@ -108,18 +122,9 @@ NOT_READ = {
         '"a.f"() {x = "s" : tensor<3xf32>} : () -> ()',
         "'}' expected",
     ),
-    "properties that MLIR has added": (
-        '%0 = "a.f"() : () -> i64\n'
-        '%1 = "arith.trunci"(%0) <{overflowFlags = #arith.overflow<none>}> : (i64) -> i32',
-        "'overflowFlags' is not defined",
-    ),
     "custom forms of dialects that are not registered": (
         "%0 = a.f %1 : i32",
         "operation 'a.f' is read in generic form only",
-    ),
-    "results of scf.if without parentheses": (
-        '%c = "a.f"() : () -> i1\n%0 = scf.if %c -> i32 {} else {}',
-        "'(' expected",
     ),
 }
 

@@ -52,6 +52,7 @@ from xdsl.dialects.builtin import (
     UnrankedTensorType,
     UnregisteredAttr,
     VectorType,
+    i1,
 )
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.ir.affine import (
@@ -64,6 +65,7 @@ from xdsl.ir.affine import (
 
 from passline.dialects.relax.device import DEVICE_TYPES, DeviceAttr
 from passline.dialects.tir.loops import ForKind, ForKindAttr
+from passline.passmanager.fast.reading.builtin_types import defect_of_type
 from passline.passmanager.registry import make_ir_context
 from passline.passmanager.releases.floats import PACKS_BF16
 
@@ -219,7 +221,7 @@ def _composite_types(inner: SearchStrategy[TypeAttribute]) -> SearchStrategy[Typ
     lists = st.lists(inner, max_size=3)
     sizes = st.tuples(st.integers(1, 4), st.booleans())
     memory_spaces = st.one_of(st.just(NoneAttr()), _leaf_attributes)
-    return st.one_of(
+    types = st.one_of(
         st.builds(FunctionType.from_lists, lists, lists),
         st.builds(FunctionType.from_lists, lists, inner.map(lambda output: [output])),
         st.builds(TupleType, lists.map(tuple)),
@@ -231,6 +233,7 @@ def _composite_types(inner: SearchStrategy[TypeAttribute]) -> SearchStrategy[Typ
         ),
         st.builds(UnrankedMemRefType, inner, memory_spaces),
     )
+    return types.filter(lambda type: defect_of_type(type) is None)
 
 
 @st.composite
@@ -308,7 +311,8 @@ def _shaped(
 @st.composite
 def array_constants(draw: DrawFn) -> DenseArrayBase:
     """Values of `array<...>`."""
-    types = st.one_of(packed_integer_types, packed_float_types)
+    whole = packed_integer_types.filter(lambda type: type == i1 or type.width.data % 8 == 0)
+    types = st.one_of(whole, packed_float_types)
     type = draw(types.filter(lambda type: type.size == type.compile_time_size))
     return DenseArrayBase(type, BytesAttr(draw(element_bytes(type, draw(st.integers(0, 3))))))
 

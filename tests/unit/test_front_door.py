@@ -136,8 +136,8 @@ opt()
     assert done.returncode == 0 and "arith.constant 4" in done.stdout
     found = done.stderr.split()
     assert {"passline.passes.generic.cse", "passline.tools.compiler_extension"} <= {*found}
-    heavy = ("numpy", "passline.compiler", "passline.dialects", "passline.passes.")
-    light = ("passline.passes.generic", "passline.passes.pipelines")
+    heavy = ("numpy", "passline.compiler", "passline.dialects.", "passline.passes.")
+    light = ("passline.passes.generic", "passline.passes.pipelines", "passline.dialects.extensions")
     assert [n for n in found if n.startswith(heavy) and not n.startswith(light)] == []
 
 

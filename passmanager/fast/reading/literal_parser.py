@@ -28,10 +28,12 @@ from xdsl.dialects.builtin import (
     TensorType,
     VectorType,
     f64,
+    i1,
     i64,
 )
-from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
-from xdsl.parser import AttrParser, Parser
+from xdsl.ir import Attribute, Data, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.ir.affine import AffineMap, AffineSet
+from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Position, Span
@@ -39,6 +41,8 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ...ir.text.float_bits import value_of
 from ...releases.floats import rounded
+from .affine_parser import SemiAffineParser
+from .builtin_types import defect_of_type
 
 # pyright: reportPrivateUsage=false
 
@@ -88,6 +92,9 @@ class LiteralParser(Parser):
                 start,
                 self.pos,
             )
+        if isinstance(type, IntegerType) and type != i1 and type.width.data % 8:
+            message = f"the width of the elements of a dense array is a multiple of 8, or 1: {type}"
+            self.raise_error(message, start, self.pos)
         values: list[int | float] = []
         if self.parse_optional_punctuation(">") is None:
             self.parse_characters(":", " in dense array")
@@ -103,6 +110,10 @@ class LiteralParser(Parser):
     def _parse_element(self, type: IntegerType | AnyFloat) -> int | float:
         start = self._current_token.span.start
         if isinstance(type, IntegerType):
+            if (self._current_token.text in ("true", "false")) != (type == i1):
+                expected = "'true' or 'false'" if type == i1 else "an integer"
+                found = self._current_token.text
+                self.raise_error(f"expected {expected} for {type}, but found '{found}'")
             integer = self.parse_integer()
             return self._integer(integer, type, self._span_from(start)).value.data
         number = self.parse_number()
@@ -137,11 +148,37 @@ class LiteralParser(Parser):
             self.raise_error(f"integers have at most {_MAX_WIDTH} bits")
         return super()._parse_optional_integer_or_float_type()
 
+    def _parse_optional_builtin_type(self) -> TypeAttribute | None:
+        start = self._current_token.span.start
+        type = super()._parse_optional_builtin_type()
+        if type is not None and (defect := defect_of_type(type)) is not None:
+            self.raise_error(defect, self._span_from(start))
+        return type
+
+    # Affine maps
+
+    def parse_affine_map(self) -> AffineMap:
+        return SemiAffineParser(self._parser_state).parse_affine_map()
+
+    def parse_affine_set(self) -> AffineSet:
+        return SemiAffineParser(self._parser_state).parse_affine_set()
+
+    def parse_affine_map_of_ssa_ids(
+        self, delimiter: Parser.Delimiter = Parser.Delimiter.SQUARE
+    ) -> tuple[AffineMap, list[SSAValue[IndexType]]]:
+        """Parse expressions of values. Each value is a dimension, as in MLIR, unless it is
+        `symbol(%n)`; to xDSL all are symbols."""
+        map, spans = SemiAffineParser(self._parser_state).parse_map_of_values(delimiter)
+        names = (UnresolvedOperand(span, 0) for span in spans)
+        return map, [self.resolve_operand(name, IndexType()) for name in names]
+
     # Constants
 
     def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
         element = super()._parse_tensor_literal_element()
-        if element.span.text.startswith("0x"):
+        if isinstance(element.value, bool):
+            return Truth(element.is_negative, element.value, element.span)
+        if element.span.text.removeprefix("-").startswith("0x"):
             return Bits(element.is_negative, element.value, element.span)
         if isinstance(element.value, tuple):
             return ComplexLiteral(element.is_negative, element.value, element.span)
@@ -202,6 +239,8 @@ class LiteralParser(Parser):
         self, value: float, type: IntegerType | IndexType | AnyFloat, span: Span
     ) -> None:
         if isinstance(type, AnyFloat):
+            if isinstance(value, bool):
+                self.raise_error(f"expected a float for {type}", span)
             self._float(value, type, span)
         elif isinstance(value, float):
             self.raise_error(f"expected an integer for {type}", span)
@@ -289,9 +328,22 @@ class Bits(AttrParser._TensorLiteralElement):
     ) -> int | float | tuple[float, float] | tuple[int, int]:
         if not isinstance(type, AnyFloat) or not isinstance(self.value, int):
             return super().to_type(parser, type)
+        if self.value < 0 or self.is_negative:
+            raise ValueError
         if (value := value_of(self.value, type)) is None:
             raise ValueError  # the parser finds the place
         return value
+
+
+class Truth(AttrParser._TensorLiteralElement):
+    """`true` or `false`, which is no float, as in MLIR."""
+
+    def to_type(
+        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
+    ) -> int | float | tuple[float, float] | tuple[int, int]:
+        if isinstance(type, AnyFloat):
+            raise ValueError  # the parser finds the place
+        return super().to_type(parser, type)
 
 
 class ComplexLiteral(AttrParser._TensorLiteralElement):

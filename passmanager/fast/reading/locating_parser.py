@@ -19,8 +19,11 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
     DictionaryAttr,
+    FileLineColLoc,
+    FusedLoc,
     LocationAttr,
     ModuleOp,
+    NoneAttr,
     UnregisteredOp,
 )
 from xdsl.ir import (
@@ -45,6 +48,7 @@ from ...ir.text.printer import ELIDED, dense_of, wants_dense
 from ...ir.text.syntax_errors import end_of_code, not_a_number, with_note
 from ...limits import DEFAULT_MAX_ELEMENTS
 from ...names import closest_name, did_you_mean
+from .declarations import read_parameter_attributes
 from .line_table import Lines
 from .literal_parser import LiteralParser
 
@@ -216,6 +220,10 @@ class LocatingParser(LiteralParser):
             )
             place = None if first is None else Span(*first.span(1), token.span.input)
             self._raise_defined(f"re-declaration of alias '{token.text}'", token.span, place)
+        if "." in token.text:
+            kind = "type" if token.text.startswith("!") else "attribute"
+            message = f"expected a name without '.' for an alias, but found '{token.text}'"
+            self.raise_error(f"{message}: that is a {kind} of a dialect", token.span)
         super()._parse_alias_def()
         size = self._size_of(value := self.attribute_aliases[token.text])
         if size > MAX_SIZE:
@@ -300,6 +308,29 @@ class LocatingParser(LiteralParser):
 
     # Locations
 
+    def _parse_location(self) -> LocationAttr:
+        if self._current_token.text == "fused":
+            return self._parse_fused_location()
+        location = super()._parse_location()
+        # xDSL has no ranges of lines and columns: of `"x":3:4 to 5:6`, the start is kept.
+        if isinstance(location, FileLineColLoc) and self.parse_optional_keyword("to") is not None:
+            if self.parse_optional_punctuation(":") is None:
+                self.parse_integer(False, False)
+                if self.parse_optional_punctuation(":") is None:
+                    return location
+            self.parse_integer(False, False)
+        return location
+
+    def _parse_fused_location(self) -> LocationAttr:
+        """Parse a location of several parts, which may have metadata, as `fused<"x">[...]`."""
+        self._consume_token()
+        metadata: Attribute = NoneAttr()
+        if self.parse_optional_punctuation("<") is not None:
+            metadata = self.parse_attribute()
+            self.parse_punctuation(">")
+        parts = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
+        return FusedLoc(tuple(parts), metadata)
+
     def parse_operation(self) -> Operation:
         op = super().parse_operation()
         if self._handles:
@@ -311,10 +342,18 @@ class LocatingParser(LiteralParser):
         self._parsed_name = self._names.pop()
         if op.regions and self.lexer.input.content[self._parsed_name] != '"':
             add_implicit_terminators(op)
+            read_parameter_attributes(self, op, self._parsed_name)
         self._parsed_location = None if op.location is UNKNOWN_LOC else op.location
         if op.location is UNKNOWN_LOC:
             op.location = self._lines.location(self._parsed_name)
         return op
+
+    def _parse_op_result(self) -> tuple[Span, int]:
+        name, count = super()._parse_op_result()
+        if count == 0:
+            span = Span(name.start, self.pos, self.lexer.input)
+            self.raise_error(f"expected at least 1 result for {name.text}, but found 0", span)
+        return name, count
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         results = super()._parse_op_result_list()

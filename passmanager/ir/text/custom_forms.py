@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import (
+    AffineMapAttr,
     ArrayAttr,
     DictionaryAttr,
     FunctionType,
@@ -16,6 +17,9 @@ from xdsl.traits import SingleBlockImplicitTerminator
 from xdsl.utils.hints import isa
 
 from ..per_class import PerClass
+
+_ACCESSES = frozenset(("affine.load", "affine.store", "affine.vector_load", "affine.vector_store"))
+"""The operations whose custom form has expressions of values."""
 
 _VISIBILITIES = ("public", "nested", "private")
 """The visibilities of a function for which its custom form has a keyword."""
@@ -52,7 +56,8 @@ _result_lists = PerClass[Operation, bool](_reads_result_list)
 is_plain = PerClass[Operation, bool](
     lambda op_class: (
         not (
-            _result_lists[op_class]
+            op_class.name in _ACCESSES
+            or _result_lists[op_class]
             or _is_function[op_class]
             or issubclass(op_class, UnregisteredOp)
         )
@@ -83,6 +88,9 @@ def has_exact_custom_form(op: Operation) -> bool:
     # attribute in generic form, and would be read as the property in the custom one. Parsers
     # written by hand, as those of `llvm`, keep such attributes.
     names = _properties[type(op)]
+    if op.name in _ACCESSES and isinstance(map := op.properties.get("map"), AffineMapAttr):
+        if map.data.num_symbols:
+            return False  # xDSL prints the symbols as if they were dimensions
     if op.attributes and _reads_properties[type(op)] and not names.isdisjoint(op.attributes):
         return False
     return not _is_function[type(op)] or _holds_function(op)
