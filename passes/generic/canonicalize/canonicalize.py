@@ -21,6 +21,7 @@ from ....passmanager.fast.rewriting import DeclaredPatterns
 from ....passmanager.ir.walk import walk
 from ....passmanager.rewriting import apply_patterns
 from ..dead_code_elimination import remove_dead_results, remove_region_dead_code
+from .by_dialect import DialectFolds, DialectPatterns
 from .control_flow_patterns import (
     HoistLoopConstants,
     InlineExecuteRegion,
@@ -30,7 +31,7 @@ from .control_flow_patterns import (
     PassThroughSwitch,
     control_flow_patterns,
 )
-from .scalar_patterns import FoldScalar, ReassociateFloats, scalar_patterns
+from .scalar_patterns import ReassociateFloats, scalar_patterns
 
 # The patterns of `canonicalize` in place of those that xDSL's operations declare and that are
 # wrong, fail or do not end on some IR.
@@ -94,7 +95,8 @@ def _patterns(ctx: Context) -> list[RewritePattern]:
     """Return the patterns of xDSL and of MLIR."""
     # Our own folds first: xDSL's fail where the result has no place in its type.
     declared = _folding([DeclaredPatterns(REPLACED)], ctx)
-    return [FoldScalar(), *declared, *scalar_patterns(), *control_flow_patterns()]
+    ours = [*scalar_patterns(), *control_flow_patterns(), DialectPatterns()]
+    return [DialectFolds(), *declared, *ours]
 
 
 def _folding(patterns: list[RewritePattern], ctx: Context) -> list[RewritePattern]:

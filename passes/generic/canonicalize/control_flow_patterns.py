@@ -15,7 +15,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import ConstantLike
 
-from .scalar_folds import constant_integer, width_of
+from .constants import constant_integer
+from .scalar_values import width_of
 
 SELECTED = (IntegerType, IndexType, AnyFloat, VectorType, MemRefType)
 """The types of the values for which `SelectYieldedValues` builds an `arith.select`."""
