@@ -32,6 +32,8 @@ _MODULES: Final[Mapping[str, str]] = {
     "arith": "extended_arithmetic",
     "complex": "complex_folds",
     "math": "math_folds",
+    "memref": "memref_patterns",
+    "tensor": "tensor_patterns",
     "ub": "poison",
 }
 _CONSTANTS: Final = frozenset(

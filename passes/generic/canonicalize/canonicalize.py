@@ -24,16 +24,10 @@ from ....passmanager.rewriting import apply_patterns
 from ..dead_code_elimination import remove_dead_results
 from ..identical_blocks import merge_identical_blocks
 from ..region_dead_code import remove_region_dead_code
+from .block_patterns import PassThroughBranch, PassThroughCondBranch, PassThroughSwitch
 from .by_dialect import DialectFolds, DialectPatterns
-from .control_flow_patterns import (
-    HoistLoopConstants,
-    InlineExecuteRegion,
-    InlineSingleIteration,
-    PassThroughBranch,
-    PassThroughCondBranch,
-    PassThroughSwitch,
-    control_flow_patterns,
-)
+from .control_flow_patterns import control_flow_patterns
+from .loop_patterns import HoistLoopConstants, InlineExecuteRegion, InlineSingleIteration
 from .scalar_patterns import ReassociateFloats, scalar_patterns
 
 # The patterns of `canonicalize` in place of those that xDSL's operations declare and that are
