@@ -35,6 +35,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "memref": "memref_patterns",
     "tensor": "tensor_patterns",
     "ub": "poison",
+    "vector": "vector_patterns",
 }
 _CONSTANTS: Final = frozenset(
     ("arith.constant", "complex.constant", "func.constant", "index.constant", "ub.poison")

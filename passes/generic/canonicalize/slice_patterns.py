@@ -170,7 +170,11 @@ class TakeUncast(RewritePattern):
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         """Replace the operands of `op` at its positions."""
         for index in self.positions.get(op.name, ()):
-            if index < len(op.operands) and (new := uncast(op.operands[index])) is not None:
+            if index >= len(op.operands):
+                continue
+            if any(result.type == op.operands[index].type for result in op.results):
+                continue  # it has the type of the operand
+            if (new := uncast(op.operands[index])) is not None:
                 op.operands[index] = new
                 rewriter.handle_operation_modification(op)
 
