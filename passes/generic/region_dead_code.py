@@ -53,14 +53,15 @@ def redirect(branch: Branch, targets: Sequence[Target]) -> None:
     new.drop_all_references()
 
 
-def remove_region_dead_code(root: Operation) -> bool:
+def remove_region_dead_code(root: Operation, *, arguments: bool = True) -> bool:
     """Erase the unreachable blocks in `root`, all operations on which no effect and no terminator
-    depends, and the arguments of blocks on which none does; return whether there were any.
+    depends, and, with `arguments`, the arguments of blocks on which none does; return whether there
+    were any.
 
     All blocks in a region of an unregistered operation are reachable: it may enter any of them.
     The arguments of the first block stay, and those of blocks that an unknown terminator enters.
     """
-    live = _Live()
+    live = _Live(arguments)
     live.run(root)
     dead_blocks: list[Block] = []
     dead_ops: list[Operation] = []
@@ -72,7 +73,7 @@ def remove_region_dead_code(root: Operation) -> bool:
             dead_ops += [
                 inner for block in reachable for inner in block.ops if inner not in live.ops
             ]
-            if len(reachable) > 1 and not isinstance(op, UnregisteredOp):
+            if arguments and len(reachable) > 1 and not isinstance(op, UnregisteredOp):
                 shortened += [b for b in reachable if b is not region.first_block and b.args]
     dead_args = [arg for block in shortened for arg in block.args if arg not in live.args]
     if dead_args:
@@ -106,6 +107,8 @@ def _drop_passed(live: _Live, dead: set[BlockArgument]) -> None:
 class _Live:
     """The operations and arguments of blocks on which an effect or a terminator depends."""
 
+    drops_arguments: bool
+    """Whether what is passed to a dead argument is not needed."""
     ops: dict[Operation, None] = field(default_factory=dict[Operation, None])
     args: set[BlockArgument] = field(default_factory=set[BlockArgument])
     """The live arguments of blocks that are not the first of their region."""
@@ -136,7 +139,7 @@ class _Live:
         if (holder := op.parent_op()) is not None:
             self.pending.append(holder)
         operands = read_step(op)[0]
-        if isinstance(op, Branch):
+        if isinstance(op, Branch) and self.drops_arguments:
             self.branches.append(op)
             for block, values in targets_of(op):
                 for arg, value in zip(block.args, values, strict=False):

@@ -59,13 +59,20 @@ _STATIC: Final[dict[type[MemoryEffect], int]] = {
 }
 
 
-_WITHOUT_TRAIT: Final = frozenset({"arith.extsi", "arith.remui"})
-"""Operations that xDSL 0.74 does not declare pure, as MLIR does."""
+_WITHOUT_TRAIT: Final = {
+    **dict.fromkeys(("arith.extsi", "arith.remui", "affine.min", "affine.max"), 0),
+    **dict.fromkeys(("vector.bitcast", "vector.create_mask", "vector.reduction"), 0),
+    "bufferization.to_buffer": 0,
+    **dict.fromkeys(("affine.load", "affine.vector_load", "bufferization.to_tensor"), READS),
+    **dict.fromkeys(("vector.load", "vector.maskedload", "vector.transfer_read"), READS),
+    **dict.fromkeys(("affine.for", "affine.parallel", "scf.execute_region"), NESTED),
+}
+"""The effects of operations for which xDSL 0.75 declares none, and MLIR does."""
 
 
 def _class_effects(cls: type[Operation]) -> int:
-    if cls.name in _WITHOUT_TRAIT:
-        return 0
+    if (effects := _WITHOUT_TRAIT.get(cls.name)) is not None:
+        return effects
     traits = cls.get_traits_of_type(MemoryEffect)
     # No trait at all is no promise; an op without effects says so (`NoMemoryEffect`).
     effects = 0 if traits else UNKNOWN

@@ -29,7 +29,9 @@ Fold: TypeAlias = Callable[[Operation], Folded | Sequence[Folded] | None]
 if that is not known. It may also change operands of the operation, and return its result."""
 
 _MODULES: Final[Mapping[str, str]] = {
+    "affine": "affine_patterns",
     "arith": "extended_arithmetic",
+    "bufferization": "bufferization_patterns",
     "complex": "complex_folds",
     "math": "math_folds",
     "memref": "memref_patterns",

@@ -118,20 +118,20 @@ def _remove_more(
 ) -> bool:
     """Remove what patterns do not find to be dead or equal; return whether there was any."""
     found = region_simplify != "disabled" and _simplify_regions(
-        module, actions, merges=mlir and region_simplify == "aggressive"
+        module, actions, mlir=mlir, merges=region_simplify == "aggressive"
     )
     return found or (mlir and remove_dead_results(module, actions=actions) > 0)
 
 
-def _simplify_regions(module: ModuleOp, actions: Actions, *, merges: bool) -> bool:
-    """Remove dead ops that have uses, and merge equal blocks, in one step; return whether anything
-    was changed."""
+def _simplify_regions(module: ModuleOp, actions: Actions, *, mlir: bool, merges: bool) -> bool:
+    """Remove dead ops that have uses, dead arguments, and merge equal blocks, in one step; return
+    whether anything was changed."""
     if not _may_hide_dead_ops(module):
         return False
     if not actions.allowed(module, "region-dce"):
         return False
-    changed = remove_region_dead_code(module)
-    return (merges and merge_identical_blocks(module)) or changed
+    changed = remove_region_dead_code(module, arguments=mlir)
+    return (mlir and merges and merge_identical_blocks(module)) or changed
 
 
 def _may_hide_dead_ops(module: ModuleOp) -> bool:
