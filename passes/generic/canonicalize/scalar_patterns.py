@@ -152,6 +152,8 @@ class MergeIntegerConstants(RewritePattern):
         if isinstance(op, arith.MuliOp) is not isinstance(outer.value.op, arith.MuliOp):
             return
         flags = overflow_flags(op) & overflow_flags(outer.value.op)
+        if flags and any(_is_negative(v) for v in (*op.operands, *outer.value.op.operands)):
+            flags -= {"nuw"}  # as an unsigned number the constant is another one
         if isinstance(op, arith.MuliOp):
             constant, sign = outer.constant * inner.constant, 1
         else:
@@ -171,6 +173,11 @@ class MergeIntegerConstants(RewritePattern):
         operands = (inner.value, other) if sign > 0 else (other, inner.value)
         kept = _kept_flags(flags, constant, width_of(op.result.type))
         rewriter.replace(op, [other, kind(*operands, overflow=kept)])
+
+
+def _is_negative(value: SSAValue) -> bool:
+    number = signed_integer(value)
+    return number is not None and number < 0
 
 
 def _kind_of_sum(
@@ -319,9 +326,10 @@ class SimplifySelect(RewritePattern):
             op.operands = new
             rewriter.handle_operation_modification(op)
             return
-        type = op.lhs.type
-        values = (constant_integer(op.lhs), constant_integer(op.rhs))
-        if None in values or isinstance(element_of(type), IndexType):
+        if (other := constant_integer(op.rhs)) not in (0, 1):
+            return
+        type, values = op.lhs.type, (constant_integer(op.lhs), other)
+        if isinstance(element_of(type), IndexType):
             return
         # A scalar condition of vectors cannot be extended to them.
         if shape_of(op.cond.type) != shape_of(type):
