@@ -283,7 +283,15 @@ def pass_text(pass_: ModulePass) -> str:
 
 
 MLIR_OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "canonicalize": ("disable-patterns", "enable-patterns"),
+    "canonicalize": (
+        "disable-patterns",
+        "enable-patterns",
+        "max-iterations",
+        "max-num-rewrites",
+        "region-simplify",
+        "test-convergence",
+        "top-down",
+    ),
     "convert-scf-to-cf": ("allow-pattern-rollback",),
     "convert-scf-to-openmp": ("num-threads",),
     "gpu-map-parallel-loops": ("mapping-policy",),

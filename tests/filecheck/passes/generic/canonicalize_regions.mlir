@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p 'canonicalize' | filecheck %s
 
-// Branches, loops, maps, and functions of constants.
+// Branches, loops, and functions of constants.
 
 // A condition that is negated, and one in the first branch of another one.
 // CHECK-LABEL: @branches(
@@ -118,19 +118,6 @@ func.func @parallel(%n: index, %m: memref<?x?xi32>, %x: i32) {
     scf.reduce
   }) : (index, index, index, index, index, index) -> ()
   func.return
-}
-
-// Maps of maps.
-// CHECK-LABEL: @maps(
-// CHECK-NEXT:    {{%.*}} = arith.constant 4 : index
-// CHECK-NEXT:    {{%.*}} = affine.apply affine_map<(d0) -> (((d0 * 2) + 6))> (%n)
-// CHECK-NEXT:    func.return {{%.*}}, {{%.*}} : index, index
-func.func @maps(%n: index) -> (index, index) {
-  %0 = arith.constant 4 : index
-  %1 = affine.apply affine_map<(d0) -> (d0 + 1)> (%n)
-  %2 = affine.apply affine_map<(d0)[s0] -> (d0 * 2 + s0)> (%1)[%0]
-  %3 = affine.min affine_map<(d0) -> (7, d0)> (%0)
-  func.return %2, %3 : index, index
 }
 
 // Functions of constants.
