@@ -4,8 +4,9 @@ more operations, and keep what functions compute, bit for bit.
 Constants of vectors are compared by their elements; mlir-opt computes a shift that is too wide for
 some of them. The peers are `--canonicalize`, `--cse`, and `--sccp` for `fold-constant`. MLIR has no
 pass that only removes dead operations (`--remove-dead-values` of LLVM 22 also removes parameters,
-and crashes on some of these modules): the peer of `dead-code-elimination` is `--cse`, which removes dead
-operations, and `--symbol-dce`, until nothing changes, on modules without common subexpressions.
+and crashes on some of these modules): the peer of `dead-code-elimination` is `--cse`, which removes
+dead operations, and `--symbol-dce`, until nothing changes, on modules without common
+subexpressions.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import BlockInsertPoint, InsertPoint
 from xdsl.traits import ConstantLike
 
+from ....passmanager.ir.walk import walk
 from .region_helpers import inline, is_empty, replace_used, signed_constant, yielded
 from .scalar_folds import overflow_flags
 
@@ -217,7 +218,8 @@ class MoveBranchDown(RewritePattern):
         # What is used of this region has to be passed to the other one.
         used = [
             value
-            for inner in branch.true_region.walk()
+            for inner in walk(branch)
+            if inner is not branch
             for value in inner.operands
             if _region_of(value) is op.before_region
         ]

@@ -357,10 +357,23 @@ def _fold_floats(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
     return rhs if type(op) in COMMUTATIVE and _is_float(lhs, neutral) else None
 
 
-def _ignores_signs_and_nan(op: Operation) -> bool:
+def _fastmath(op: Operation) -> set[FastMathFlag]:
     flags = op.properties.get("fastmath")
     data: Iterable[FastMathFlag] = getattr(flags, "data", ())
-    return {FastMathFlag.NO_NANS, FastMathFlag.NO_SIGNED_ZEROS} <= {*data}
+    return {*data}
+
+
+def _ignores_signs_and_nan(op: Operation) -> bool:
+    return {FastMathFlag.NO_NANS, FastMathFlag.NO_SIGNED_ZEROS} <= _fastmath(op)
+
+
+def _fold_extf(op: Operation, value: SSAValue) -> Folded:
+    """Fold an extension of a truncation, where both may be contracted."""
+    inner = _definition(value, arith.TruncFOp)
+    if inner is None or inner.operands[0].type != op.results[0].type:
+        return None
+    contracts = FastMathFlag.ALLOW_CONTRACT in _fastmath(op) & _fastmath(inner)
+    return inner.operands[0] if contracts else None
 
 
 def _fold_negf(op: Operation, value: SSAValue) -> Folded:
@@ -430,6 +443,7 @@ _FOLDS: dict[type[Operation], Callable[..., Folded]] = {
     arith.CmpfOp: _fold_cmpf,
     arith.SelectOp: _fold_select,
     **dict.fromkeys(_NEUTRAL_FLOATS, _fold_floats),
+    arith.ExtFOp: _fold_extf,
     arith.NegfOp: _fold_negf,
     arith.MaximumfOp: _fold_float_bound,
     arith.MinimumfOp: _fold_float_bound,
@@ -453,7 +467,8 @@ def _fold_of(cls: type[Operation]) -> Callable[..., Folded] | None:
 _folds = PerClass(_fold_of)
 
 _OF_CONSTANTS = _FOLDS.keys() - {
-    *(arith.CmpiOp, arith.CmpfOp, arith.SelectOp, arith.NegfOp, *_EXACT),
+    *(arith.CmpiOp, arith.CmpfOp, arith.SelectOp, arith.NegfOp, arith.ExtFOp),
+    *_EXACT,
     *_PARTNERS,
     *_CAST_BACK,
 }
