@@ -36,7 +36,7 @@ from ..dialects.numbers import Function, folded
 from ..dialects.tir.ops import ForOp, PrimFuncOp, YieldOp
 from ..passmanager.fast.edit import erase, insert_before
 from ..passmanager.releases.floats import key_of
-from .generic.canonicalize.scalar_folds import truncated_integer
+from .generic.canonicalize.constants import truncated_integer
 
 # A builder of loops, branches and index arithmetic at any point of a function.
 

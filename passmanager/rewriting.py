@@ -50,16 +50,18 @@ def apply_patterns(
     max_num_rewrites: int = -1,
     max_rewrites_per_op: int | None = None,
     actions: Actions = SILENT,
+    top_down: bool = True,
 ) -> Counter[str]:
     """Rewrite the ops nested in `root` until no pattern applies; return the number of rewrites by
     pattern.
 
-    Ops are visited in the order of the text. After a rewrite, the ops that it touched are visited
-    again, and their neighbours: the ops that define their operands, use their results, or hold
-    them. A pattern that depends on ops further away may miss a rewrite. A visit removes the op if
-    it is dead (`remove_dead`), or else folds it (`fold`, which needs `ctx`), or else tries the
-    patterns in order until one rewrites. An inserted op without a location gets the location of the
-    op that it replaces, or else of the matched op. Each rewrite is a passed remark.
+    Ops are visited in the order of the text, or backwards without `top_down`. After a rewrite, the
+    ops that it touched are visited again, and their neighbours: the ops that define their operands,
+    use their results, or hold them. A pattern that depends on ops further away may miss a rewrite.
+    A visit removes the op if it is dead (`remove_dead`), or else folds it (`fold`, which needs
+    `ctx`), or else tries the patterns in order until one rewrites. An inserted op without a
+    location gets the location of the op that it replaces, or else of the matched op. Each rewrite
+    is a passed remark.
 
     `listener` is told of each insertion, removal and modification. After `max_num_rewrites` the
     driver stops where it is; a negative number means no limit. Before a pattern is tried on an op,
@@ -77,6 +79,8 @@ def apply_patterns(
     )
     index = PatternIndex(applier)
     _, *ops = walk(root)
+    if not top_down:
+        ops.reverse()
     lineage = _Lineage(1000 + len(ops) if max_rewrites_per_op is None else max_rewrites_per_op)
     worklist = Worklist(root, index, ops)
     del ops  # the list would keep erased ops alive

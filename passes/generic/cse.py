@@ -1,13 +1,13 @@
-"""cse: xDSL's common subexpression elimination, with the same result, in linear time."""
+"""cse: common subexpression elimination as xDSL's or as MLIR's, in linear time."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.ir import Block, Operation, Region
 from xdsl.traits import IsTerminator
 from xdsl.transforms.dead_code_elimination import result_only_effects
 
@@ -15,7 +15,7 @@ from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import Fields, erase, read_fields, replace_all_uses
-from ...passmanager.ir.dominance import is_graph_region
+from ...passmanager.ir.dominance import DominatorTree, is_graph_region
 from ...passmanager.ir.effects import (
     ALLOCATES_OUTSIDE,
     NESTED,
@@ -28,19 +28,22 @@ from ...passmanager.ir.effects import (
     own_effects,
 )
 from ...passmanager.ir.per_class import PerClass
+from .arith_families import COMMUTATIVE, family
 from .common_subexpressions import CommonSubexprEliminator, Frame, Key
 from .dead_code_elimination import is_used
 
 
-def cse(root: Operation, actions: Actions = SILENT) -> None:
+def cse(root: Operation, actions: Actions = SILENT, *, mlir: bool = False) -> None:
     """Replace each operation nested in `root` by an equal one before it in the same block or one
-    around it, and remove dead operations; the result is that of xDSL's `cse`.
+    around it, and remove dead operations. With `mlir` also by one in another block that dominates
+    it, and by one with exchanged operands, if it is commutative; without it the result is that of
+    xDSL's `cse`.
 
     Equal operations have the same name, operands, attributes, properties, result types and, up to
     the names of values, the same regions. They have no effects, or only read memory which no
-    operation between them writes. Regions of several blocks are left alone.
+    operation between them writes. Without `mlir`, regions of several blocks are left alone.
     """
-    XDSLEliminator(actions).run(root)
+    (DominatingEliminator if mlir else XDSLEliminator)(actions).run(root)
 
 
 _BARRIER = WRITES | UNKNOWN
@@ -92,11 +95,15 @@ class XDSLEliminator(CommonSubexprEliminator):
 
     def simplify_pure(self, op: Operation, fields: Fields, frame: Frame) -> None:
         """Replace an operation without effects by an equal one, or make it available."""
-        key, existing = self.find(op, fields, map(id, fields[0]))
+        key, existing = self.find(op, fields, self.operand_key(op, fields))
         if existing is None:
             self.put(key, op, frame)
         else:
             self.replace(op, existing)
+
+    def operand_key(self, op: Operation, fields: Fields) -> Iterable[int]:
+        """Return what stands for the operands in the key of an operation."""
+        return map(id, fields[0])
 
     def simplify(self, op: Operation, fields: Fields, effects: int, frame: Frame) -> None:
         """Remove, replace or make available an operation with these effects, and note them."""
@@ -154,6 +161,81 @@ class XDSLEliminator(CommonSubexprEliminator):
             self.dead.append(op)
 
 
+COMMUTATIVE_HERE: Final = COMMUTATIVE | family("addui_extended mulsi_extended mului_extended")
+
+
+class DominatingEliminator(XDSLEliminator):
+    """The policy of MLIR: the blocks of a region are visited in the order of dominance, so that
+    what a block defines is available in the blocks that it dominates."""
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__(actions)
+        self.ends: dict[Block, int] = {}
+        """Where the scope of a block ended that dominates others."""
+        self.starts: dict[int, int] = {}
+        """Where the scope of a region of several blocks began, by the `id` of its frame."""
+        self.dominators: dict[Block, Block | None] = {}
+        """The immediate dominator of each block in a region of several that is visited; None for
+        the first one."""
+
+    def open(self, op: Operation) -> Frame:
+        frame = super().open(op)
+        if any(region.first_block is not region.last_block for region in op.regions):
+            frame.blocks = iter([block for region in op.regions for block in self.order(region)])
+        return frame
+
+    def order(self, region: Region) -> Iterable[Block]:
+        """Return the blocks that may be reached, each before those that it dominates."""
+        entry = region.first_block
+        if entry is None or entry is region.last_block or isinstance(region.parent, UnregisteredOp):
+            return region.blocks
+        tree = DominatorTree(entry)
+        self.dominators[entry] = None
+        blocks: list[Block] = []
+        pending = [entry]
+        while pending:
+            block = pending.pop()
+            blocks.append(block)
+            children = tree.children[tree.numbers[block]]
+            self.dominators |= dict.fromkeys(children, block)
+            pending += reversed(children)
+        return blocks
+
+    def enter_block(self, frame: Frame, block: Block) -> None:
+        is_first = block not in self.dominators or self.dominators[block] is None
+        if is_first:
+            self.leave_region(frame)
+            super().enter_block(frame, block)
+            if block in self.dominators:
+                self.starts[id(frame)] = frame.mark
+        else:
+            dominator = self.dominators[block]
+            assert dominator is not None
+            self.available.rollback(self.ends[dominator])
+        frame.simplifies = frame is self.frames[0] or self.frames[-2].simplifies
+
+    def leave_block(self, frame: Frame) -> None:
+        block = frame.block
+        assert block is not None
+        if block in self.dominators:
+            self.ends[block] = self.available.mark()
+        else:
+            super().leave_block(frame)
+
+    def leave_region(self, frame: Frame) -> None:
+        """Forget what became available in a region of several blocks."""
+        if (start := self.starts.pop(id(frame), None)) is not None:
+            self.available.rollback(start)
+
+    def close(self, frame: Frame) -> None:
+        self.leave_region(frame)
+        super().close(frame)
+
+    def operand_key(self, op: Operation, fields: Fields) -> Iterable[int]:
+        ids = map(id, fields[0])
+        return sorted(ids) if type(op) in COMMUTATIVE_HERE else ids
+
+
 def _is_pure(cls: type[Operation]) -> bool:
     return class_effects[cls] == 0 and not is_kept[cls]
 
@@ -193,4 +275,4 @@ class CommonSubexpressionElimination(ModulePass):
     nestable = True
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        cse(module, ctx.actions)
+        cse(module, ctx.actions, mlir=True)

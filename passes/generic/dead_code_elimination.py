@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
 from xdsl.transforms.dead_code_elimination import result_only_effects
 from xdsl.utils.exceptions import PassFailedException
 
@@ -28,75 +28,6 @@ from ...passmanager.ir.walk import PRIVATE, walk
 from ...passmanager.names import did_you_mean
 from .call_graph import CallGraph, symbols_of
 from .purity import Purity, is_call
-
-# Removal of unreachable blocks, and of dead operations that use each other (MLIR's `runRegionDCE`
-# and `eraseUnreachableBlocks`).
-
-
-def remove_region_dead_code(root: Operation) -> bool:
-    """Erase the unreachable blocks in `root`, and all operations on which no effect and no
-    terminator depends; return whether there were any.
-
-    All blocks in a region of an unregistered operation are reachable: it may enter any of them.
-    """
-    live = _live_operations(root)
-    dead_blocks: list[Block] = []
-    dead_ops: list[Operation] = []
-    for op in live:
-        for region in op.regions:
-            reachable = _reachable_blocks(region)
-            dead_blocks += [block for block in region.blocks if block not in reachable]
-            dead_ops += [inner for block in reachable for inner in block.ops if inner not in live]
-    # They may use each other: a value that is erased first leaves a placeholder in its uses.
-    for op in dead_ops:
-        op.detach()
-        op.erase(safe_erase=False)
-    for block in dead_blocks:
-        assert block.parent is not None
-        block.parent.erase_block(block, safe_erase=False)
-    return bool(dead_ops or dead_blocks)
-
-
-def _live_operations(root: Operation) -> dict[Operation, None]:
-    """Return `root`, and the operations in its reachable blocks that have effects, end a block, or
-    are used by others of these; with those around them."""
-    live: dict[Operation, None] = {}
-    pending = [root]
-    while pending:
-        op = pending.pop()
-        if op in live:
-            continue
-        live[op] = None
-        if op is not root:
-            pending += _needed_by(op)
-        for region in op.regions:
-            ops = (inner for block in _reachable_blocks(region) for inner in block.ops)
-            pending += (inner for inner in ops if not would_be_dead(inner))
-    return live
-
-
-def _needed_by(op: Operation) -> Iterator[Operation]:
-    """Yield the operation around `op`, and those that define its operands."""
-    if (holder := op.parent_op()) is not None:
-        yield holder
-    for operand in read_step(op)[0]:
-        if isinstance(owner := operand.owner, Operation):
-            yield owner
-
-
-def _reachable_blocks(region: Region) -> dict[Block, None]:
-    """Return the blocks of a region that control flow may reach, in an order that is not stated."""
-    if isinstance(region.parent, UnregisteredOp):
-        return dict.fromkeys(region.blocks)
-    reachable: dict[Block, None] = {}
-    pending = [] if (entry := region.first_block) is None else [entry]
-    while pending:
-        block = pending.pop()
-        if block not in reachable:
-            reachable[block] = None
-            pending += () if block.last_op is None else block.last_op.successors
-    return reachable
-
 
 # Removal of dead operations: operations without used results and observable effects.
 

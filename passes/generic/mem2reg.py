@@ -22,7 +22,7 @@ from ...passmanager.ir.memory_slots import (
     PromotableMemOpInterface,
 )
 from ...passmanager.ir.walk import name_of, walk
-from .dead_code_elimination import remove_region_dead_code
+from .region_dead_code import remove_region_dead_code
 
 
 def promote_memory(root: Operation, actions: Actions = SILENT) -> int:

@@ -31,7 +31,8 @@ from ...passmanager.ir.per_class import OpClasses, PerClass
 from ...passmanager.ir.walk import walk
 from ...passmanager.releases.floats import key_of
 from ..evaluation_code import load_evaluation
-from ..generic.canonicalize.scalar_folds import fold_scalar, is_foldable_scalar, scalar_constant
+from ..generic.canonicalize.constants import scalar_constant
+from ..generic.canonicalize.scalar_folds import fold_scalar, is_foldable_scalar
 from ..generic.purity import Purity
 
 MAX_STEPS = 1 << 16

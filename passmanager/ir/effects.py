@@ -61,13 +61,14 @@ _STATIC: Final[dict[type[MemoryEffect], int]] = {
 
 
 _WITHOUT_TRAIT: Final = {
-    "affine.for": NESTED,
-    "affine.parallel": NESTED,
-    "arith.extsi": 0,
-    "arith.remui": 0,
-    "scf.execute_region": NESTED,
+    **dict.fromkeys(("arith.extsi", "arith.remui", "affine.min", "affine.max"), 0),
+    **dict.fromkeys(("vector.bitcast", "vector.create_mask", "vector.reduction"), 0),
+    "bufferization.to_buffer": 0,
+    **dict.fromkeys(("affine.load", "affine.vector_load", "bufferization.to_tensor"), READS),
+    **dict.fromkeys(("vector.load", "vector.maskedload", "vector.transfer_read"), READS),
+    **dict.fromkeys(("affine.for", "affine.parallel", "scf.execute_region"), NESTED),
 }
-"""The effects of operations for which xDSL does not declare them, as MLIR does."""
+"""The effects of operations for which xDSL 0.75 declares none, and MLIR does."""
 
 
 def _class_effects(cls: type[Operation]) -> int:

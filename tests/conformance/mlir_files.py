@@ -51,10 +51,12 @@ PIPELINES = {
     "Dialect/Arith/constant-fold.mlir": CANONICALIZE,
     "Transforms/canonicalize.mlir": CANONICALIZE,
     "Transforms/canonicalize-dce.mlir": Pipelines(
-        "builtin.module(func.func(canonicalize{region-simplify=aggressive}))", "canonicalize"
+        "builtin.module(func.func(canonicalize{region-simplify=aggressive}))",
+        "canonicalize{region-simplify=aggressive}",
     ),
     "Transforms/canonicalize-block-merge.mlir": Pipelines(
-        "builtin.module(func.func(canonicalize{region-simplify=aggressive}))", "canonicalize"
+        "builtin.module(func.func(canonicalize{region-simplify=aggressive}))",
+        "canonicalize{region-simplify=aggressive}",
     ),
     "Dialect/SCF/canonicalize.mlir": CANONICALIZE,
     "Dialect/ControlFlow/canonicalize.mlir": CANONICALIZE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -12,6 +12,7 @@ from xdsl.ir import OpResult
 from xdsl.pattern_rewriter import GreedyRewritePatternApplier, RewritePattern
 from xdsl.transforms.canonicalization_patterns import arith, cf, scf
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
+from xdsl.utils.exceptions import PassFailedException
 
 from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
@@ -20,18 +21,14 @@ from ....passmanager.fast.edit import read_step
 from ....passmanager.fast.pattern_driver import DeclaredPatterns
 from ....passmanager.ir.walk import walk
 from ....passmanager.rewriting import apply_patterns
-from ..dead_code_elimination import remove_region_dead_code
+from ..identical_blocks import merge_identical_blocks
+from ..region_dead_code import remove_region_dead_code
 from ..remove_dead_values import remove_dead_values
-from .control_flow_patterns import (
-    HoistLoopConstants,
-    InlineExecuteRegion,
-    InlineSingleIteration,
-    PassThroughBranch,
-    PassThroughCondBranch,
-    PassThroughSwitch,
-    control_flow_patterns,
-)
-from .scalar_patterns import FoldScalar, ReassociateFloats, scalar_patterns
+from .block_patterns import PassThroughBranch, PassThroughCondBranch, PassThroughSwitch
+from .by_dialect import DialectFolds, DialectPatterns
+from .control_flow_patterns import control_flow_patterns
+from .loop_patterns import HoistLoopConstants, InlineExecuteRegion, InlineSingleIteration
+from .scalar_patterns import ReassociateFloats, scalar_patterns
 
 # The patterns of `canonicalize` in place of those that xDSL's operations declare and that are
 # wrong, fail or do not end on some IR.
@@ -57,6 +54,9 @@ REPLACED: Final[Mapping[type[RewritePattern], Sequence[RewritePattern]]] = {
 """What is tried in place of the patterns of a class."""
 
 
+RegionSimplification: TypeAlias = Literal["disabled", "normal", "aggressive"]
+
+
 def canonicalize(
     module: ModuleOp,
     ctx: Context,
@@ -64,38 +64,48 @@ def canonicalize(
     actions: Actions = SILENT,
     *,
     mlir: bool = False,
-) -> None:
+    top_down: bool = True,
+    region_simplify: RegionSimplification = "normal",
+    max_iterations: int = -1,
+) -> bool:
     """Remove dead ops, fold, and apply the canonicalization patterns of all ops in `module`; with
-    `mlir` also what MLIR's canonicalization does to `arith` and `scf`: patterns that xDSL lacks,
-    and the removal of dead results of branches and loops. Without it the result is that of xDSL's
-    canonicalization.
+    `mlir` also what MLIR's canonicalization does: patterns and folds that xDSL lacks, and the
+    removal of dead results of branches and loops. Without it the result is that of xDSL's
+    canonicalization. Return False if a limit ended it before nothing changed.
 
-    Stops when nothing changes, or after `max_num_rewrites` rewrites (negative: no limit). Counts
-    the rewrites of each pattern under its name.
+    Stops when nothing changes, or after `max_num_rewrites` rewrites or `max_iterations` rounds of
+    patterns and simplified regions (negative: no limit). Counts the rewrites of each pattern under
+    its name.
     """
     patterns = _patterns(ctx) if mlir else _folding([CanonicalizationRewritePattern()], ctx)
     left = max_num_rewrites
-    while True:
+    while max_iterations:
         fired = apply_patterns(
             module,
             patterns,
             remove_dead=True,
             max_num_rewrites=left,
             actions=actions,
+            top_down=top_down,
         )
         for name, times in fired.items():
             actions.count(name, times)
         if max_num_rewrites >= 0:
             left -= fired.total()
-        if not (fired or (left and _remove_more(module, actions, mlir))):
-            return
+        if not left:
+            return False
+        if not fired and not _remove_more(module, actions, mlir, region_simplify):
+            return True
+        max_iterations -= 1
+    return False
 
 
 def _patterns(ctx: Context) -> list[RewritePattern]:
     """Return the patterns of xDSL and of MLIR."""
     # Our own folds first: xDSL's fail where the result has no place in its type.
     declared = _folding([DeclaredPatterns(REPLACED)], ctx)
-    return [FoldScalar(), *declared, *scalar_patterns(), *control_flow_patterns()]
+    ours = [*scalar_patterns(), *control_flow_patterns(), DialectPatterns()]
+    return [DialectFolds(), *declared, *ours]
 
 
 def _folding(patterns: list[RewritePattern], ctx: Context) -> list[RewritePattern]:
@@ -103,17 +113,25 @@ def _folding(patterns: list[RewritePattern], ctx: Context) -> list[RewritePatter
     return [GreedyRewritePatternApplier(patterns, ctx, folding_enabled=True)]
 
 
-def _remove_more(module: ModuleOp, actions: Actions, mlir: bool) -> bool:
-    """Remove what patterns do not find to be dead; return whether there was any."""
-    found = _remove_used_dead_ops(module, actions)
+def _remove_more(
+    module: ModuleOp, actions: Actions, mlir: bool, region_simplify: RegionSimplification
+) -> bool:
+    """Remove what patterns do not find to be dead or equal; return whether there was any."""
+    found = region_simplify != "disabled" and _simplify_regions(
+        module, actions, mlir=mlir, merges=region_simplify == "aggressive"
+    )
     return found or (mlir and remove_dead_values(module, actions=actions) > 0)
 
 
-def _remove_used_dead_ops(module: ModuleOp, actions: Actions) -> bool:
-    """Remove dead ops that have uses, in one step; return whether any was removed."""
+def _simplify_regions(module: ModuleOp, actions: Actions, *, mlir: bool, merges: bool) -> bool:
+    """Remove dead ops that have uses, dead arguments, and merge equal blocks, in one step; return
+    whether anything was changed."""
     if not _may_hide_dead_ops(module):
         return False
-    return actions.allowed(module, "region-dce") and remove_region_dead_code(module)
+    if not actions.allowed(module, "region-dce"):
+        return False
+    changed = remove_region_dead_code(module, arguments=mlir)
+    return (mlir and merges and merge_identical_blocks(module)) or changed
 
 
 def _may_hide_dead_ops(module: ModuleOp) -> bool:
@@ -161,8 +179,29 @@ class Canonicalize(ModulePass):
     name = "canonicalize"
     nestable = True
 
+    top_down: bool = True
+    """Visit the operations in the order of the text at first; else the last ones first."""
+    region_simplify: RegionSimplification = "normal"
+    """Remove dead blocks, arguments and cycles of operations ('normal'); also merge equal blocks,
+    and drop arguments that are always the same value ('aggressive'); neither ('disabled')."""
+    max_iterations: int = field(default=-1, metadata={"minimum": -1})
+    """Stop after this number of rounds of patterns and simplified regions; -1: no limit. A round
+    goes on until no pattern applies, so that three are enough in most cases."""
     max_num_rewrites: int = field(default=-1, metadata={"minimum": -1})
     """Stop after this number of rewrites, to find the one that breaks a program; -1: no limit."""
+    test_convergence: bool = False
+    """Fail if a limit ends the pass before nothing changes."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        canonicalize(module, ctx.ir_context, self.max_num_rewrites, ctx.actions, mlir=True)
+        converged = canonicalize(
+            module,
+            ctx.ir_context,
+            self.max_num_rewrites,
+            ctx.actions,
+            mlir=True,
+            top_down=self.top_down,
+            region_simplify=self.region_simplify,
+            max_iterations=self.max_iterations,
+        )
+        if self.test_convergence and not converged:
+            raise PassFailedException("a limit ended canonicalize before nothing changed")

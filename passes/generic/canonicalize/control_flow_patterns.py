@@ -5,17 +5,15 @@ They leave results and carried values without uses to `remove_dead_results`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
-
-from xdsl.dialects import arith, cf, scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import AnyFloat, BoolAttr, IndexType, IntegerType, MemRefType, VectorType
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
-from xdsl.rewriter import InsertPoint
-from xdsl.traits import ConstantLike
 
-from .scalar_folds import constant_integer, width_of
+from .block_patterns import DropUnreachableTarget
+from .constants import constant_integer, signed_integer
+from .loop_patterns import loop_patterns
+from .region_helpers import inline, is_empty, replace_used, replace_uses_in, yielded
 
 SELECTED = (IntegerType, IndexType, AnyFloat, VectorType, MemRefType)
 """The types of the values for which `SelectYieldedValues` builds an `arith.select`."""
@@ -31,9 +29,9 @@ def control_flow_patterns() -> list[RewritePattern]:
         DropEmptyElse(),
         InvertBranch(),
         CombineNestedBranches(),
-        SimplifyLoop(),
-        ReplaceLoopArguments(),
-        ReplaceWhileArguments(),
+        TakeKnownCase(),
+        DropUnreachableTarget(),
+        *loop_patterns(),
     ]
 
 
@@ -53,7 +51,7 @@ class PropagateCondition(RewritePattern):
             inner = [use for use in op.cond.uses if region.is_ancestor(use.operation)]
             if inner:
                 constant = rewriter.insert(arith.ConstantOp(BoolAttr.from_bool(truth)))
-                _replace_uses(rewriter, op.cond, constant.result, region)
+                replace_uses_in(rewriter, op.cond, constant.result, region)
 
 
 class SelectYieldedValues(RewritePattern):
@@ -68,7 +66,7 @@ class SelectYieldedValues(RewritePattern):
     def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
         if not op.results or not op.false_region.blocks:
             return
-        pairs = zip(*map(_yielded, op.regions), strict=True)
+        pairs = zip(*map(yielded, op.regions), strict=True)
         for result, pair in zip(op.results, pairs, strict=True):
             # Both values dominate the branch, so a selection before it may use them.
             if result.first_use is None or any(op.is_ancestor(value.owner) for value in pair):
@@ -90,11 +88,11 @@ class MergeEqualResults(RewritePattern):
         if not op.results or not op.false_region.blocks:
             return
         first: dict[tuple[SSAValue, ...], SSAValue] = {}
-        pairs = zip(*map(_yielded, op.regions), strict=True)
+        pairs = zip(*map(yielded, op.regions), strict=True)
         for result, pair in zip(op.results, pairs, strict=True):
             # The same SSA values; equal expressions are for `cse`.
             if (equal := first.setdefault(pair, result)) is not result:
-                _replace(rewriter, result, equal)
+                replace_used(rewriter, result, equal)
 
 
 class DropEmptyElse(RewritePattern):
@@ -102,46 +100,87 @@ class DropEmptyElse(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
-        if op.results or not op.false_region.blocks or not _is_empty(op.false_region):
+        if op.results or not op.false_region.blocks or not is_empty(op.false_region):
             return
         new = scf.IfOp(op.cond, (), op.detach_region(op.true_region), attr_dict=op.attributes)
         rewriter.replace(op, new)
 
 
 class InvertBranch(RewritePattern):
-    """Replace an `scf.if` on a negated condition whose first branch is empty by one on the
-    condition itself with the second branch only."""
+    """Replace an `scf.if` on a negated condition by one on the condition itself with exchanged
+    branches, if it has two; also one whose first branch is empty."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
-        if op.results or not op.false_region.blocks or not _is_empty(op.true_region):
+        if not op.false_region.blocks or (condition := negated(op.cond)) is None:
             return
-        if (condition := _negated(op.cond)) is not None:
-            region = op.detach_region(op.false_region)
-            rewriter.replace(op, scf.IfOp(condition, (), region, attr_dict=op.attributes))
+        first, second = [op.detach_region(region) for region in list(op.regions)]
+        regions = [second] if not op.results and is_empty(first) else [second, first]
+        types = [result.type for result in op.results]
+        rewriter.replace(op, scf.IfOp(condition, types, *regions, attr_dict=op.attributes))
 
 
-def _negated(value: SSAValue) -> SSAValue | None:
+def negated(value: SSAValue) -> SSAValue | None:
     """Return the condition whose negation `value` is, or None."""
     op = value.owner
     return op.lhs if isinstance(op, arith.XOrIOp) and constant_integer(op.rhs) == 1 else None
 
 
 class CombineNestedBranches(RewritePattern):
-    """Replace an `scf.if` that only contains another one, both without results and second
-    branches, by one on both conditions."""
+    """Replace an `scf.if` that only contains another one by one on both conditions, if neither
+    does anything in its second branch; a result is one of the inner `scf.if`, if both yield the
+    same where their condition is false, or a value from outside, which an `arith.select` takes."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
         inner = op.true_region.block.first_op
         if not isinstance(inner, scf.IfOp) or inner.next_op is not op.true_region.block.last_op:
             return
-        if any(branch.results or branch.false_region.blocks for branch in (op, inner)):
+        if any(b.false_region.blocks and not is_empty(b.false_region) for b in (op, inner)):
             return
+        taken = list(yielded(op.true_region))
+        other = yielded(op.false_region) if op.results else ()
+        selected: list[int] = []
+        for index, value in enumerate(taken):
+            if value.owner is inner:
+                position = inner.results.index(value)
+                if yielded(inner.false_region)[position] is not other[index]:
+                    return
+                taken[index] = yielded(inner.true_region)[position]
+            elif isinstance(value.type, SELECTED):
+                selected.append(index)
+            else:
+                return
         # The inner condition is computed outside: only the inner `scf.if` is in the block.
-        both = arith.AndIOp(op.cond, inner.cond)
+        rewriter.insert(both := arith.AndIOp(op.cond, inner.cond))
+        choices = {
+            i: rewriter.insert(arith.SelectOp(op.cond, taken[i], other[i])).result for i in selected
+        }
+        end = inner.true_region.block.last_op
+        assert end is not None
         region = inner.detach_region(inner.true_region)
-        rewriter.replace(op, [both, scf.IfOp(both, (), region, attr_dict=op.attributes)])
+        rewriter.erase(end)
+        region.block.add_op(scf.YieldOp(*taken))
+        regions = [region]
+        if op.results:
+            regions.append(op.detach_region(op.false_region))
+        types = [result.type for result in op.results]
+        new = scf.IfOp(both, types, *regions, attr_dict=op.attributes)
+        rewriter.insert(new)
+        results = [choices.get(index, result) for index, result in enumerate(new.results)]
+        rewriter.replace(op, (), results)
+
+
+class TakeKnownCase(RewritePattern):
+    """Replace an `scf.index_switch` on a constant by the case that is taken."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.IndexSwitchOp, rewriter: PatternRewriter, /) -> None:
+        if (number := signed_integer(op.arg)) is None:
+            return
+        cases = [int(case) for case in op.cases.get_values()]
+        region = op.case_regions[cases.index(number)] if number in cases else op.default_region
+        inline(rewriter, op, region.block)
 
 
 class CombineBranches(RewritePattern):
@@ -155,7 +194,7 @@ class CombineBranches(RewritePattern):
         # Only adjacent ones: operations between them would move past the effects of one of them.
         if first.cond is op.cond:
             regions = list(op.regions)
-        elif _negated(op.cond) is first.cond:
+        elif negated(op.cond) is first.cond or negated(first.cond) is op.cond:
             regions = list(reversed(op.regions))
         else:
             return
@@ -183,7 +222,7 @@ def _joined(a: Region, b: Region, rewriter: PatternRewriter, first: scf.IfOp) ->
         assert isinstance(end, scf.YieldOp)
         if region is b and a.blocks:
             for result, value in zip(first.results, yielded, strict=True):
-                _replace_uses(rewriter, result, value, b)
+                replace_uses_in(rewriter, result, value, b)
         yielded += end.operands
         rewriter.erase(end)
         for op in list(region.block.ops):
@@ -191,262 +230,3 @@ def _joined(a: Region, b: Region, rewriter: PatternRewriter, first: scf.IfOp) ->
             block.add_op(op)
     block.add_op(scf.YieldOp(*yielded))
     return block
-
-
-class InlineExecuteRegion(RewritePattern):
-    """Replace an `scf.execute_region` of one block by the operations in it."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: scf.ExecuteRegionOp, rewriter: PatternRewriter, /) -> None:
-        entry = op.region.first_block
-        assert entry is not None
-        if entry is op.region.last_block and isinstance(entry.last_op, scf.YieldOp):
-            _inline(rewriter, op, entry)
-
-
-# Loops
-
-
-class HoistLoopConstants(RewritePattern):
-    """Move the constants directly in the body of an `scf.for` before it."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter, /) -> None:
-        for inner in op.body.block.ops:
-            if inner.operands or not inner.has_trait(ConstantLike, value_if_unregistered=False):
-                continue
-            rewriter.insert(constant := inner.clone())
-            rewriter.replace(inner, (), constant.results)
-
-
-class InlineSingleIteration(RewritePattern):
-    """Replace an `scf.for` with one iteration by the operations in it."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter, /) -> None:
-        low, high, step = map(_signed_constant, (op.lb, op.ub, op.step))
-        if low is not None and high is not None and step is not None and 0 < high - low <= step:
-            _inline(rewriter, op, op.body.block, (op.lb, *op.iter_args))
-
-
-def _inline(
-    rewriter: PatternRewriter, op: Operation, block: Block, values: Sequence[SSAValue] = ()
-) -> None:
-    """Replace `op` by the operations in `block`, with `values` for its arguments; the results are
-    what its `scf.yield` returns."""
-    end = block.last_op
-    assert isinstance(end, scf.YieldOp)
-    rewriter.inline_block(block, InsertPoint.before(op), values)
-    rewriter.replace(op, (), end.operands)
-    rewriter.erase(end)
-
-
-class SimplifyLoop(RewritePattern):
-    """Replace an `scf.for` that has no iterations by its initial values, and one with an empty body
-    that has some by the values from outside that it yields."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter, /) -> None:
-        if op.lb is op.ub:
-            rewriter.replace(op, (), op.iter_args)
-            return
-        low, high = _signed_constant(op.lb), _signed_constant(op.ub)
-        if low is None or high is None:
-            return
-        if low >= high:
-            rewriter.replace(op, (), op.iter_args)
-        elif _is_empty(op.body):
-            values = _yielded(op.body)
-            if not any(op.is_ancestor(value.owner) for value in values):
-                rewriter.replace(op, (), values)
-
-
-class ReplaceLoopArguments(RewritePattern):
-    """Replace the values that an `scf.for` carries that do not change, or are equal to an earlier
-    carried one."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter, /) -> None:
-        arguments, yielded = op.body.block.args[1:], _yielded(op.body)
-        first: dict[tuple[SSAValue, SSAValue], int] = {}
-        for index, (start, new) in enumerate(zip(op.iter_args, yielded, strict=True)):
-            # Each iteration yields what it got, or the initial value: that is the value throughout.
-            if new is arguments[index] or new is start:
-                _replace(rewriter, op.results[index], start)
-                _replace(rewriter, arguments[index], start)
-            # Equal at the start and after each iteration, and therefore always.
-            elif (equal := first.setdefault((start, new), index)) != index:
-                _replace(rewriter, op.results[index], op.results[equal])
-                _replace(rewriter, arguments[index], arguments[equal])
-
-
-class ReplaceWhileArguments(RewritePattern):
-    """Replace the values that an `scf.while` carries that do not change, and those that its
-    `scf.condition` passes if they are from outside, the condition itself, or equal to an earlier
-    one."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: scf.WhileOp, rewriter: PatternRewriter, /) -> None:
-        before, after = op.before_region.block, op.after_region.block
-        end = before.last_op
-        assert isinstance(end, scf.ConditionOp)
-        self.replace_invariant(op, before, after, rewriter)
-        first: dict[SSAValue, int] = {}
-        for index, value in enumerate(end.args):
-            result, argument = op.results[index], after.args[index]
-            if value is end.condition:  # true in the loop, and false after it
-                self.replace_by_truth(result, argument, rewriter)
-            elif not op.is_ancestor(value.owner):
-                _replace(rewriter, result, value)
-                _replace(rewriter, argument, value)
-            elif (equal := first.setdefault(value, index)) != index:
-                _replace(rewriter, result, op.results[equal])
-                _replace(rewriter, argument, after.args[equal])
-
-    def replace_invariant(
-        self, op: scf.WhileOp, before: Block, after: Block, rewriter: PatternRewriter
-    ) -> None:
-        """Replace each argument of `before` that is the initial value in all iterations by it."""
-        end = before.last_op
-        assert isinstance(end, scf.ConditionOp)
-        for start, argument, value in zip(
-            op.arguments, before.args, _yielded(op.after_region), strict=True
-        ):
-            is_invariant = value is start
-            # `after` yields what `before` passed to it, and that was the argument of `before`.
-            if value in after.args:
-                is_invariant = end.args[after.args.index(value)] is argument  # pyright: ignore[reportArgumentType]
-            if is_invariant:
-                _replace(rewriter, argument, start)
-
-    def replace_by_truth(
-        self, result: SSAValue, argument: SSAValue, rewriter: PatternRewriter
-    ) -> None:
-        """Replace the condition where `scf.condition` passes it: by true in the body (`argument`),
-        by false after the loop (`result`)."""
-        for value, truth in ((argument, True), (result, False)):
-            if value.first_use is not None:
-                constant = rewriter.insert(arith.ConstantOp(BoolAttr.from_bool(truth)))
-                rewriter.replace_all_uses_with(value, constant.result)
-
-
-# Shared helpers
-
-
-def _yielded(region: Region) -> Sequence[SSAValue]:
-    end = region.block.last_op
-    assert end is not None
-    return tuple(end.operands)
-
-
-def _is_empty(region: Region) -> bool:
-    """Return whether a region has nothing but a terminator."""
-    return region.block.first_op is region.block.last_op
-
-
-def _signed_constant(value: SSAValue) -> int | None:
-    """Return the number of an `arith.constant` of integers, signed; None for any other value."""
-    owner = value.owner
-    if (number := constant_integer(value)) is None or not isinstance(owner, arith.ConstantOp):
-        return None
-    width = width_of(value.type)
-    return number - (1 << width) if number >> (width - 1) else number
-
-
-def _replace_uses(
-    rewriter: PatternRewriter, value: SSAValue, new: SSAValue, region: Region
-) -> None:
-    """Replace `value` by `new` in `region`."""
-    rewriter.replace_uses_with_if(value, new, lambda use: region.is_ancestor(use.operation))
-    rewriter.has_done_action = True
-
-
-def _replace(rewriter: PatternRewriter, value: SSAValue, new: SSAValue) -> None:
-    """Replace `value` by `new` unless it has no uses: else a pattern would fire forever."""
-    if value.first_use is not None:
-        rewriter.replace_all_uses_with(value, new)
-
-
-# Rewrite patterns of `cf`, for `canonicalize`: branches to blocks that only branch on.
-#
-# xDSL's go one block further at a time, and never end in a cycle of such blocks.
-
-
-Target: TypeAlias = tuple[Block, Sequence[SSAValue]]
-"""A block, and the values of its arguments."""
-
-
-class PassThroughBranch(RewritePattern):
-    """Let a `cf.br` to a block that only branches on go to the end of the chain."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: cf.BranchOp, rewriter: PatternRewriter, /) -> None:
-        if (end := _end_of_chain((op.successor, op.arguments))) is not None:
-            block, values = end
-            rewriter.replace(op, cf.BranchOp(block, *values))
-
-
-class PassThroughCondBranch(RewritePattern):
-    """Let each side of a `cf.cond_br` to a block that only branches on go to the end of the
-    chain."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: cf.ConditionalBranchOp, rewriter: PatternRewriter, /) -> None:
-        targets = [(op.then_block, op.then_arguments), (op.else_block, op.else_arguments)]
-        if (ends := _ends_of_chains(targets)) is not None:
-            (block, values), (other, other_values) = ends
-            new = cf.ConditionalBranchOp(op.cond, block, values, other, other_values)
-            rewriter.replace(op, new)
-
-
-class PassThroughSwitch(RewritePattern):
-    """Let each case of a `cf.switch` to a block that only branches on go to the end of the
-    chain."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: cf.SwitchOp, rewriter: PatternRewriter, /) -> None:
-        cases = zip(op.case_blocks, op.case_operand, strict=True)
-        ends = _ends_of_chains([(op.default_block, op.default_operands), *cases])
-        if ends is not None:
-            blocks, values = zip(*ends, strict=True)
-            new = cf.SwitchOp(op.flag, blocks[0], values[0], op.case_values, blocks[1:], values[1:])
-            rewriter.replace(op, new)
-
-
-def _ends_of_chains(targets: Sequence[Target]) -> list[Target] | None:
-    """Return the ends of the chains at `targets`; None if each of these is the end of its own."""
-    ends = [_end_of_chain(target) for target in targets]
-    if not any(ends):
-        return None
-    return [target if end is None else end for target, end in zip(targets, ends, strict=True)]
-
-
-def _end_of_chain(start: Target) -> Target | None:
-    """Return where a branch to `start` arrives after the blocks that only branch on, with the
-    arguments there; None if `start` is no such block, or if it is one of a cycle of them.
-
-    A chain that leads into a cycle ends at the first block of the cycle: all branches from outside
-    then stay as they are.
-    """
-    chain = [start]
-    seen = {start[0]: 0}
-    while (following := _following(*chain[-1])) is not None:
-        if (first := seen.setdefault(following[0], len(chain))) < len(chain):
-            return chain[first] if first else None
-        chain.append(following)
-    return chain[-1] if len(chain) > 1 else None
-
-
-def _following(block: Block, values: Sequence[SSAValue]) -> Target | None:
-    """Return where `block` branches to if it does nothing else, and its arguments, of which
-    `values` are the values, are used nowhere else."""
-    branch = block.first_op
-    if not isinstance(branch, cf.BranchOp):
-        return None
-    if any(use.operation is not branch for arg in block.args for use in arg.uses):
-        return None
-    passed = [
-        values[value.index] if isinstance(value, BlockArgument) and value.owner is block else value
-        for value in branch.arguments
-    ]
-    return branch.successor, passed

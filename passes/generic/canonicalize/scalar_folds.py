@@ -1,39 +1,50 @@
-"""Folds of `arith` on scalars: the constant, or the operand, that an operation is equal to."""
+"""Folds of `arith`: the constant, or the operand, that an operation is equal to.
+
+A constant vector or tensor whose elements are all equal is treated as the number that they are;
+constants of different elements are computed element by element.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeGuard, cast
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
+from typing import TypeAlias, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from ....passmanager.fast.edit import read_step
+from ....passmanager.ir.per_class import PerClass
+from ....passmanager.ir.text.printer import is_dense
 from ....passmanager.releases.floats import key_of
 from ..arith_families import COMMUTATIVE, DIVISIONS
-from .scalar_values import MIN_NORMAL, Float, Number, compute, is_computed, round_to, width_of, wrap
+from .constants import (
+    Constant,
+    constant_float,
+    constant_integer,
+    constant_of,
+    dense_of_bytes,
+    dense_of_numbers,
+    numbers_of,
+    ones,
+    scalar_constant,
+    uniform_attribute,
+    uniform_number,
+)
+from .scalar_values import MIN_NORMAL, Number, compute, element_of, is_computed, is_shaped, width_of
 
-__all__ = [
-    "constant_integer",
-    "fold_scalar",
-    "is_foldable_scalar",
-    "is_scalar_constant",
-    "merge_floats",
-    "scalar_constant",
-    "truncated_integer",
-    "width_of",
-]
+__all__ = ["fold_scalar", "is_foldable_scalar", "merge_floats"]
 
-Scalar: TypeAlias = IntegerAttr | FloatAttr
-Folded: TypeAlias = SSAValue | Scalar | None
+Folded: TypeAlias = SSAValue | Constant | None
 """A value that exists, the value of a constant, or None for an operation that is not folded."""
 
 
 def fold_scalar(op: Operation) -> Folded:
-    """Return what the result of an `arith` operation on scalars is equal to, bit for bit but for
-    the payload of a NaN.
+    """Return what the result of an `arith` operation is equal to, bit for bit but for the payload
+    of a NaN.
 
     The folds are those of MLIR; division by zero, overflow of a division and shifts by more bits
     than the type has stay.
@@ -47,135 +58,104 @@ def fold_scalar(op: Operation) -> Folded:
             return constant
     elif not constants and type(op) in _OF_CONSTANTS and operands[0] is not operands[1]:
         return None  # as nearly all operations
-    fold = _FOLDS.get(type(op))
+    fold = _folds[type(op)]
     return None if fold is None else fold(op, *operands)
-
-
-# Constants
-
-
-def is_scalar_constant(value: SSAValue) -> bool:
-    """Return whether a value is an `arith.constant` of a number or an index."""
-    return scalar_constant(value) is not None
-
-
-def scalar_constant(value: SSAValue) -> Scalar | None:
-    """Return the number that an `arith.constant` defines as `value`, or None."""
-    owner = value.owner
-    if type(owner) is not arith.ConstantOp:
-        return None
-    # Not `owner.value`, which takes ten times as long; this is asked of each operand.
-    number = owner.properties["value"]
-    return cast(Scalar, number) if isinstance(number, IntegerAttr | FloatAttr) else None
-
-
-def constant_integer(value: SSAValue) -> int | None:
-    """Return the integer that a constant defines as `value`, as an unsigned number, or None."""
-    number = scalar_constant(value)
-    if not isinstance(number, IntegerAttr):
-        return None
-    return number.value.data & _ones(value)
-
-
-def is_integer(type: Attribute) -> TypeGuard[IntegerType | IndexType]:
-    """Return whether a type is that of an integer or an index."""
-    return isinstance(type, IntegerType | IndexType)
-
-
-def _ones(value: SSAValue) -> int:
-    """Return the unsigned number of the type of `value` whose bits are all ones."""
-    return (1 << width_of(value.type)) - 1
-
-
-def _constant_float(value: SSAValue) -> float | None:
-    number = scalar_constant(value)
-    return number.value.data if isinstance(number, FloatAttr) else None
-
-
-def truncated_integer(number: int, type: IntegerType | IndexType) -> IntegerAttr:
-    """Return the number with the low bits of `number` that a type has; an index is signed."""
-    if isinstance(type, IndexType):  # xDSL takes any number for one
-        number = (number + (1 << 63)) % (1 << 64) - (1 << 63)
-    return IntegerAttr(number, type, truncate_bits=True)
-
-
-def _integer(number: int, type: Attribute) -> IntegerAttr | None:
-    return truncated_integer(number, type) if is_integer(type) else None
 
 
 # Evaluation
 
 
-def _evaluate(op: Operation) -> Scalar | None:
+MAX_ELEMENTS = 1 << 16
+"""The greatest number of different elements that are computed: larger constants are for
+`fold-constant`, which computes them with numpy."""
+
+
+def _evaluate(op: Operation) -> Constant | None:
     """Compute an operation on constants by its semantics; None if it is undefined or unknown."""
-    constants = [scalar_constant(operand) for operand in op.operands]
-    numbers = [constant for constant in constants if constant is not None]
-    if not numbers or len(numbers) < len(constants) or not _is_defined(op):
-        return None
-    return _compute(op, numbers)
-
-
-def _compute(op: Operation, constants: Sequence[Scalar]) -> Scalar | None:
-    """Return the result of `op` for operands with the values `constants`; None if it is unknown.
-
-    Integers wrap, and floats are rounded, to the type of the result.
-    """
-    if not all(is_computed(constant.type) for constant in constants):
-        return None
-    if (result := compute(op, *map(_number, constants))) is None:
+    constants = [constant_of(operand) for operand in op.operands]
+    if not constants or not all(is_computed(element_of(v.type)) for v in op.operands):
         return None
     type = op.results[0].type
-    if isinstance(type, AnyFloat):
-        # Processors differ in the sign of a NaN that they compute: as xDSL, none.
-        moves_bits = isinstance(op, arith.NegfOp | arith.BitcastOp)
-        return FloatAttr(math.nan if math.isnan(result) and not moves_bits else result, type)
-    return _integer(int(result), type)
+    numbers = [uniform_number(constant) for constant in constants]
+    if None not in numbers:
+        number = _compute(op, cast("Sequence[Number]", numbers))
+        return None if number is None else uniform_attribute(number, type)
+    if isinstance(op, arith.BitcastOp):
+        return _reinterpreted(constants[0], type)
+    # Uniform constants are repeated.
+    each = [
+        repeat(number) if number is not None else numbers_of(cast(Attribute, constant))
+        for constant, number in zip(constants, numbers, strict=True)
+    ]
+    if None in each or not is_shaped(type) or not type.has_static_shape():
+        return None
+    if not 0 < math.prod(type.get_shape()) <= MAX_ELEMENTS:
+        return None
+    results: list[Number] = []
+    for row in zip(*cast("list[Iterable[Number]]", each)):
+        if (number := _compute(op, row)) is None:
+            return None
+        results.append(number)
+    return dense_of_numbers(results, type)
 
 
-def _number(constant: Scalar) -> Number:
-    """Return the value of a constant, which older releases of xDSL do not round or wrap."""
-    value, type = constant.value.data, constant.type
-    if isinstance(type, Float):
-        return round_to(value, type)
-    return wrap(int(value), width_of(type))
+def _compute(op: Operation, numbers: Sequence[Number]) -> Number | None:
+    """Return the result of `op` for numbers of the types of its operands; None if it is undefined
+    or unknown. Integers wrap, and floats are rounded, to the type of the result."""
+    if not _is_defined(op, *numbers) or (result := compute(op, *numbers)) is None:
+        return None
+    # Processors differ in the sign of a NaN that they compute: as xDSL, none.
+    if math.isnan(result) and not isinstance(op, arith.NegfOp | arith.BitcastOp):
+        return math.nan
+    return result
 
 
-def merge_floats(op: Operation, lhs: SSAValue, rhs: SSAValue) -> FloatAttr | None:
+def _reinterpreted(constant: Attribute | None, type: Attribute) -> Constant | None:
+    """Return the elements of a dense constant as those of another type of the same size."""
+    if constant is None or not is_dense(constant) or not is_shaped(type):
+        return None
+    return dense_of_bytes(constant.data.data, type)
+
+
+def merge_floats(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Constant | None:
     """Return the sum or product of two constants of which `op` computes one after the other; None
     if it is not finite, or if a product is so small that it has lost bits."""
-    constants = (scalar_constant(lhs), scalar_constant(rhs))
-    if not all(isinstance(constant, FloatAttr) for constant in constants):
+    numbers = (constant_float(lhs), constant_float(rhs))
+    if None in numbers:
         return None
-    merged = _compute(op, cast("tuple[FloatAttr, FloatAttr]", constants))
-    if not isinstance(merged, FloatAttr) or not math.isfinite(merged.value.data):
+    merged = _compute(op, cast("tuple[float, float]", numbers))
+    if merged is None or not math.isfinite(merged):
         return None
-    if isinstance(op, arith.MulfOp) and abs(merged.value.data) < MIN_NORMAL[type(merged.type)]:
+    element = element_of(lhs.type)
+    if isinstance(op, arith.MulfOp) and abs(merged) < MIN_NORMAL[type(element)]:
         return None
-    return merged
+    return uniform_attribute(merged, lhs.type)
 
 
-def _is_defined(op: Operation) -> bool:
-    """Return whether an operation on constants has a defined result."""
-    if type(op) in DIVISIONS:
-        lhs, rhs = (constant_integer(operand) for operand in op.operands)
+def _is_defined(op: Operation, *numbers: Number) -> bool:
+    """Return whether an operation on these numbers has a defined result."""
+    kind = type(op)
+    if kind in DIVISIONS:
+        lhs, rhs = numbers
         if not rhs:
             return False
         # The least integer by -1 is the one quotient that overflows.
-        is_least = lhs == 1 << (width_of(op.operands[0].type) - 1)
-        return isinstance(op, _UNSIGNED) or not is_least or rhs != _ones(op.operands[1])
-    if isinstance(op, arith.ShLIOp | arith.ShRSIOp | arith.ShRUIOp):
-        by = constant_integer(op.rhs)
-        return by is not None and by < width_of(op.rhs.type)
+        is_least = lhs == -1 << (width_of(op.operands[0].type) - 1)
+        return kind in _UNSIGNED or not is_least or rhs != -1
+    if kind in _SHIFTS:
+        width = width_of(op.operands[1].type)
+        return int(numbers[1]) & ((1 << width) - 1) < width
     if isinstance(op, arith.FPToSIOp | arith.FPToUIOp):
-        value, width = _constant_float(op.operands[0]), width_of(op.results[0].type)
+        value, width = numbers[0], width_of(op.results[0].type)
         is_signed = isinstance(op, arith.FPToSIOp)
         low, high = (-(1 << (width - 1)), 1 << (width - 1)) if is_signed else (0, 1 << width)
         # Out of range the conversion is poison in LLVM; numpy would give some number.
-        return value is not None and math.isfinite(value) and low <= math.trunc(value) < high
+        return math.isfinite(value) and low <= math.trunc(value) < high
     return True
 
 
-_UNSIGNED = (arith.DivUIOp, arith.RemUIOp, arith.CeilDivUIOp)
+_SHIFTS = frozenset((arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp))
+_UNSIGNED = frozenset((arith.DivUIOp, arith.RemUIOp, arith.CeilDivUIOp))
 
 
 # Identities
@@ -191,7 +171,7 @@ def _definition(value: SSAValue, *classes: type[Operation]) -> Operation | None:
 def _is_negation(value: SSAValue, of: SSAValue) -> bool:
     """Return whether `value` is `xori of, -1`."""
     op = _definition(value, arith.XOrIOp)
-    return op is not None and op.operands[0] is of and constant_integer(op.operands[1]) == _ones(of)
+    return op is not None and op.operands[0] is of and constant_integer(op.operands[1]) == ones(of)
 
 
 _NEUTRAL: dict[type[Operation], int] = {
@@ -213,17 +193,17 @@ _ABSORBING: dict[type[Operation], int] = {arith.MuliOp: 0, arith.AndIOp: 0, arit
 def _fold_integers(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
     kind = type(op)
     if (constant := constant_integer(rhs)) is not None:
-        ones = _ones(lhs)
-        if kind in _ABSORBING and constant == _ABSORBING[kind] & ones:
-            return _integer(constant, lhs.type)
-        if constant == _NEUTRAL[kind] & ones:
+        every = ones(lhs)
+        if kind in _ABSORBING and constant == _ABSORBING[kind] & every:
+            return rhs
+        if constant == _NEUTRAL[kind] & every:
             return lhs
     if lhs is rhs and kind in (arith.SubiOp, arith.XOrIOp):
-        return _integer(0, lhs.type)
+        return uniform_attribute(0, lhs.type)
     if lhs is rhs and kind in _BITWISE:
         return lhs
     if kind in _BITWISE and (_is_negation(lhs, rhs) or _is_negation(rhs, lhs)):
-        return _integer(_ABSORBING[kind], lhs.type)
+        return uniform_attribute(_ABSORBING[kind], lhs.type)
     return _fold_undone(kind, lhs, rhs) if kind in _PARTNERS else None
 
 
@@ -255,12 +235,38 @@ def _fold_undone(kind: type[Operation], lhs: SSAValue, rhs: SSAValue) -> Folded:
 def _fold_division(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
     # A signed i1 has no 1: its one bit set is -1.
     by = constant_integer(rhs)
-    if by == 1 and (isinstance(op, _UNSIGNED) or width_of(lhs.type) > 1):
-        return _integer(0, lhs.type) if isinstance(op, arith.RemSIOp | arith.RemUIOp) else lhs
+    if by == 1 and (type(op) in _UNSIGNED or width_of(lhs.type) > 1):
+        return (
+            uniform_attribute(0, lhs.type) if isinstance(op, arith.RemSIOp | arith.RemUIOp) else lhs
+        )
+    if (factor := _exact_quotient(op, lhs, rhs)) is not None:
+        return factor
     if by and isinstance(op, arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp):
         if constant_integer(lhs) == 0:
-            return _integer(0, lhs.type)
+            return uniform_attribute(0, lhs.type)
     return None
+
+
+_EXACT: dict[type[Operation], str] = {arith.DivUIOp: "nuw", arith.DivSIOp: "nsw"}
+"""The flag of a product that is divided by one of its factors without a remainder."""
+
+
+def _exact_quotient(op: Operation, lhs: SSAValue, rhs: SSAValue) -> SSAValue | None:
+    """Return the other factor of a product that does not wrap and is divided by one of them."""
+    product = lhs.owner
+    if not isinstance(product, arith.MuliOp) or (flag := _EXACT.get(type(op))) is None:
+        return None
+    if rhs not in product.operands or flag not in overflow_flags(product):
+        return None
+    a, b = product.operands
+    return b if a is rhs else a
+
+
+def overflow_flags(op: Operation) -> frozenset[str]:
+    """Return the flags `nsw` and `nuw` of an operation: what makes its result poison."""
+    flags = op.properties.get("overflowFlags")
+    data: Iterable[str] = getattr(flags, "data", ())
+    return frozenset(data)
 
 
 def _fold_integer_bound(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
@@ -268,7 +274,7 @@ def _fold_integer_bound(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
         return lhs
     if (constant := constant_integer(rhs)) is None:
         return None
-    top, least = _ones(lhs), 1 << (width_of(lhs.type) - 1)
+    top, least = ones(lhs), 1 << (width_of(lhs.type) - 1)
     low, high = (0, top) if isinstance(op, arith.MinUIOp | arith.MaxUIOp) else (least, top ^ least)
     # `low` is neutral and `high` absorbs: of a minimum these are the greatest and the least number.
     if isinstance(op, arith.MinSIOp | arith.MinUIOp):
@@ -284,7 +290,7 @@ def _fold_cmpi(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
     assert isinstance(op, arith.CmpiOp)
     predicate = op.predicate.value.data
     if lhs is rhs:
-        return _integer(predicate in _TRUE_OF_EQUALS, op.result.type)
+        return uniform_attribute(predicate in _TRUE_OF_EQUALS, op.result.type)
     constant = constant_integer(rhs)
     if constant is None or predicate > 1:
         return None
@@ -295,7 +301,7 @@ def _fold_cmpi(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
     if (cast := _definition(lhs, arith.ExtUIOp, arith.ExtSIOp)) is not None:
         inner = cast.operands[0]
         if inner.type == op.result.type:
-            extended = 1 if isinstance(cast, arith.ExtUIOp) else _ones(lhs)
+            extended = 1 if isinstance(cast, arith.ExtUIOp) else ones(lhs)
             if constant == (extended if is_equal else 0):
                 return inner
     return None
@@ -305,12 +311,12 @@ def _fold_cmpf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
     assert isinstance(op, arith.CmpfOp)
     predicate = op.predicate.value.data
     if predicate in (0, 15):
-        return _integer(predicate == 15, op.result.type)
+        return uniform_attribute(predicate == 15, op.result.type)
     for value in (lhs, rhs):
-        if (constant := _constant_float(value)) is not None and math.isnan(constant):
+        if (constant := constant_float(value)) is not None and math.isnan(constant):
             # From 8 on the predicates are the unordered ones, which hold for NaN; 0 never holds, 15
             # always.
-            return _integer(predicate >= 8, op.result.type)
+            return uniform_attribute(predicate >= 8, op.result.type)
     return None
 
 
@@ -346,7 +352,28 @@ def _fold_floats(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
     neutral = _NEUTRAL_FLOATS[type(op)]
     if _is_float(rhs, neutral):
         return lhs
+    if type(op) is arith.MulfOp and constant_float(rhs) == 0 and _ignores_signs_and_nan(op):
+        return rhs
     return rhs if type(op) in COMMUTATIVE and _is_float(lhs, neutral) else None
+
+
+def _fastmath(op: Operation) -> set[FastMathFlag]:
+    flags = op.properties.get("fastmath")
+    data: Iterable[FastMathFlag] = getattr(flags, "data", ())
+    return {*data}
+
+
+def _ignores_signs_and_nan(op: Operation) -> bool:
+    return {FastMathFlag.NO_NANS, FastMathFlag.NO_SIGNED_ZEROS} <= _fastmath(op)
+
+
+def _fold_extf(op: Operation, value: SSAValue) -> Folded:
+    """Fold an extension of a truncation, where both may be contracted."""
+    inner = _definition(value, arith.TruncFOp)
+    if inner is None or inner.operands[0].type != op.results[0].type:
+        return None
+    contracts = FastMathFlag.ALLOW_CONTRACT in _fastmath(op) & _fastmath(inner)
+    return inner.operands[0] if contracts else None
 
 
 def _fold_negf(op: Operation, value: SSAValue) -> Folded:
@@ -369,7 +396,7 @@ def _fold_float_bound(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
 
 def _is_float(value: SSAValue, number: float) -> bool:
     """Return whether a value is a constant with the bits of `number`; all NaNs are alike."""
-    constant = _constant_float(value)
+    constant = constant_float(value)
     if constant is None or constant != number:
         return constant is not None and math.isnan(constant) and math.isnan(number)
     return math.copysign(1, constant) == math.copysign(1, number)
@@ -377,12 +404,25 @@ def _is_float(value: SSAValue, number: float) -> bool:
 
 def _fold_cast_back(op: Operation, value: SSAValue) -> Folded:
     """Return the value that was cast to a wider type, of which `op` is the cast back."""
+    if value.type == op.results[0].type:
+        return value  # as a `bitcast` to the same type
     inner = _definition(value, *_CAST_BACK[type(op)])
     if inner is None or inner.operands[0].type != op.results[0].type:
         return None
-    if isinstance(op, arith.IndexCastOp) and not isinstance(inner.results[0].type, IndexType):
+    if isinstance(op, arith.IndexCastOp) and not _is_index(inner.results[0]):
         return None  # an index that was truncated
     return inner.operands[0]
+
+
+def _is_index(value: SSAValue) -> bool:
+    return isinstance(element_of(value.type), IndexType)
+
+
+def _fold_index_castui(op: Operation, value: SSAValue) -> Folded:
+    inner = value.owner
+    if not isinstance(inner, Operation) or inner.name != op.name or not _is_index(value):
+        return None
+    return inner.operands[0] if inner.operands[0].type == op.results[0].type else None
 
 
 _CAST_BACK: dict[type[Operation], tuple[type[Operation], ...]] = {
@@ -403,6 +443,7 @@ _FOLDS: dict[type[Operation], Callable[..., Folded]] = {
     arith.CmpfOp: _fold_cmpf,
     arith.SelectOp: _fold_select,
     **dict.fromkeys(_NEUTRAL_FLOATS, _fold_floats),
+    arith.ExtFOp: _fold_extf,
     arith.NegfOp: _fold_negf,
     arith.MaximumfOp: _fold_float_bound,
     arith.MinimumfOp: _fold_float_bound,
@@ -411,8 +452,23 @@ _FOLDS: dict[type[Operation], Callable[..., Folded]] = {
     **dict.fromkeys(_CAST_BACK, _fold_cast_back),
 }
 
+_LACKING: dict[str, Callable[..., Folded]] = {
+    "arith.index_castui": _fold_index_castui,
+    "arith.remf": lambda *_: None,
+}
+"""Folds of operations that xDSL 0.75 lacks, by name."""
+_BY_NAME = {**{cls.name: fold for cls, fold in _FOLDS.items()}, **_LACKING}
+
+
+def _fold_of(cls: type[Operation]) -> Callable[..., Folded] | None:
+    return _BY_NAME.get(cls.name)
+
+
+_folds = PerClass(_fold_of)
+
 _OF_CONSTANTS = _FOLDS.keys() - {
-    *(arith.CmpiOp, arith.CmpfOp, arith.SelectOp, arith.NegfOp),
+    *(arith.CmpiOp, arith.CmpfOp, arith.SelectOp, arith.NegfOp, arith.ExtFOp),
+    *_EXACT,
     *_PARTNERS,
     *_CAST_BACK,
 }
@@ -427,9 +483,9 @@ _CASTS = (
     arith.SIToFPOp,
     arith.UIToFPOp,
 )
-_FOLDABLE = frozenset((*_FOLDS, *_CASTS))
+_FOLDABLE = frozenset((*_BY_NAME, *(cast.name for cast in _CASTS)))
 
 
 def is_foldable_scalar(op: type[Operation]) -> bool:
     """Return whether `fold_scalar` knows operations of a class."""
-    return op in _FOLDABLE
+    return op.name in _FOLDABLE

@@ -1,4 +1,4 @@
-"""Rewrite patterns of `arith` on scalars, for `canonicalize`: those of MLIR that xDSL lacks."""
+"""Rewrite patterns of `arith` for `canonicalize`: those of MLIR that xDSL lacks, but for casts."""
 
 from __future__ import annotations
 
@@ -16,49 +16,25 @@ from ....passmanager.fast.edit import read_step
 from ....passmanager.ir.dominance import is_graph_region
 from ....passmanager.releases.floats import key_of
 from ..arith_families import COMMUTATIVE
-from .scalar_folds import (
-    constant_integer,
-    fold_scalar,
-    is_integer,
-    is_scalar_constant,
-    merge_floats,
-    truncated_integer,
-    width_of,
-)
+from .cast_patterns import cast_patterns, cast_to, compared, shape_of
+from .constants import constant_integer, is_uniform_constant, signed_integer, uniform_attribute
+from .scalar_folds import fold_scalar, merge_floats, overflow_flags
+from .scalar_values import element_of, width_of
 
-Extension: TypeAlias = arith.ExtUIOp | arith.ExtSIOp
-Foldable: TypeAlias = (
-    arith.SignlessIntegerBinaryOperation
-    | arith.FloatingPointLikeBinaryOperation
-    | arith.CmpiOp
-    | arith.CmpfOp
-    | arith.SelectOp
-    | arith.NegfOp
-    | arith.BitcastOp
-    | arith.IndexCastOp
-    | arith.FPToSIOp
-    | arith.FPToUIOp
-    | arith.SIToFPOp
-    | arith.UIToFPOp
-    | arith.ExtFOp
-    | arith.TruncFOp
-    | arith.TruncIOp
-    | Extension
+Exchangeable: TypeAlias = (
+    arith.SignlessIntegerBinaryOperation | arith.FloatingPointLikeBinaryOperation | arith.CmpiOp
 )
 
 
 def scalar_patterns() -> list[RewritePattern]:
-    """Return the patterns but `FoldScalar`, for one run of the driver."""
+    """Return the patterns but `FoldScalar` and `HoistConstant`, for one run of the driver."""
     return [
-        # First, so that equal constants are one value for the other patterns, as in MLIR's driver.
-        HoistConstant(),
         ConstantToRight(),
         MergeIntegerConstants(),
         AddNegated(),
+        SubtractMinuend(),
         InvertComparison(),
-        CompareExtended(),
-        ExtendLater(),
-        MergeIntegerCasts(),
+        *cast_patterns(),
         DropNegations(),
         SimplifySelect(),
     ]
@@ -68,17 +44,22 @@ class HoistConstant(RewritePattern):
     """Move a constant to the start of the function around it, and use an equal one there."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[Block, object, int | None], arith.ConstantOp] = {}
+        self.known: dict[tuple[object, ...], Operation] = {}
         self.last: dict[Block, Operation] = {}
         """The last constant at the start of each function."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: arith.ConstantOp, rewriter: PatternRewriter, /) -> None:
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Move `op`, an operation without operands that is a constant."""
         if op.attributes or (entry := _entry_block(op)) is None:
             return
-        number = constant_integer(op.result)
-        key = (entry, key_of(op.value) if number is None else op.result.type, number)
+        value: Attribute | None = op.properties.get("value")
+        type = op.results[0].type
         # By the bits of an integer: `255 : i8` and `-1 : i8` are one constant.
+        is_integer = isinstance(op.properties.get("value"), IntegerAttr)
+        number = constant_integer(op.results[0]) if is_integer else None
+        key = (entry, op.name, type, None if value is None else key_of(value))
+        if number is not None:
+            key = (entry, number, type)
         existing = self.known.get(key)
         if existing is op:
             return
@@ -116,8 +97,8 @@ def _entry_block(op: Operation) -> Block | None:
 class FoldScalar(RewritePattern):
     """Replace an operation by the constant or the operand that it is equal to."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Foldable, rewriter: PatternRewriter, /) -> None:
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Fold `op`, of a class that `is_foldable_scalar`."""
         match fold_scalar(op):
             case None:
                 pass
@@ -132,16 +113,19 @@ class ConstantToRight(RewritePattern):
     constant."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Foldable, rewriter: PatternRewriter, /) -> None:
-        if type(op) not in COMMUTATIVE and type(op) is not arith.CmpiOp:
+    def match_and_rewrite(self, op: Exchangeable, rewriter: PatternRewriter, /) -> None:
+        if type(op) not in COMMUTATIVE and type(op) not in _COMPARISONS:
             return
         lhs, rhs = read_step(op)[0]
         # Two constants stay, as they are folded; exchanging them would never end.
-        if is_scalar_constant(lhs) and not is_scalar_constant(rhs):
+        if type(lhs.owner) is arith.ConstantOp and type(rhs.owner) is not arith.ConstantOp:
             op.operands = [rhs, lhs]
             if isinstance(op, arith.CmpiOp):
                 op.predicate = IntegerAttr(_MIRRORED[op.predicate.value.data], 64)
             rewriter.handle_operation_modification(op)
+
+
+_COMPARISONS = (arith.CmpiOp,)
 
 
 _MIRRORED = (0, 1, 4, 5, 2, 3, 8, 9, 6, 7)
@@ -167,23 +151,57 @@ class MergeIntegerConstants(RewritePattern):
         # Distributing `(x + 1) * 3` would give more operations.
         if isinstance(op, arith.MuliOp) is not isinstance(outer.value.op, arith.MuliOp):
             return
+        flags = overflow_flags(op) & overflow_flags(outer.value.op)
+        if flags and any(_is_negative(v) for v in (*op.operands, *outer.value.op.operands)):
+            flags -= {"nuw"}  # as an unsigned number the constant is another one
         if isinstance(op, arith.MuliOp):
             constant, sign = outer.constant * inner.constant, 1
         else:
             # `c - (x + d)` is `(c - d) - x`. Arithmetic wraps, so the order of the sums does not
-            # matter; flags that forbid it to wrap are dropped.
+            # matter.
             constant = outer.constant + outer.sign * inner.constant
             sign = outer.sign * inner.sign
-        type = op.result.type
-        assert is_integer(type)
-        other = arith.ConstantOp(truncated_integer(constant, type))
-        if isinstance(op, arith.MuliOp):
-            new = arith.MuliOp(inner.value, other)
-        elif sign > 0:
-            new = arith.AddiOp(inner.value, other)
-        else:
-            new = arith.SubiOp(other, inner.value)
-        rewriter.replace(op, [other, new])
+        kind = _kind_of_sum(op, outer, inner, sign)
+        if kind is arith.SubiOp and sign > 0:
+            constant = -constant
+        # MLIR keeps no flag of `(x + c) - d`.
+        if isinstance(op, arith.SubiOp) and outer.sign > 0 and kind is arith.AddiOp:
+            flags = frozenset[str]()
+        if (attribute := uniform_attribute(constant, op.result.type)) is None:
+            return
+        other = arith.ConstantOp(attribute)
+        operands = (inner.value, other) if sign > 0 else (other, inner.value)
+        kept = _kept_flags(flags, constant, width_of(op.result.type))
+        rewriter.replace(op, [other, kind(*operands, overflow=kept)])
+
+
+def _is_negative(value: SSAValue) -> bool:
+    number = signed_integer(value)
+    return number is not None and number < 0
+
+
+def _kind_of_sum(
+    op: Operation, outer: Linear, inner: Linear, sign: int
+) -> type[arith.AddiOp | arith.SubiOp | arith.MuliOp]:
+    """Return the class of the operation that takes the place of two: as MLIR, a difference stays
+    one."""
+    if isinstance(op, arith.MuliOp):
+        return arith.MuliOp
+    both = isinstance(op, arith.SubiOp) and isinstance(outer.value.owner, arith.SubiOp)
+    return arith.SubiOp if sign < 0 or (both and outer.sign > 0) else arith.AddiOp
+
+
+def _kept_flags(flags: frozenset[str], constant: int, width: int) -> arith.IntegerOverflowAttr:
+    """Return the flags of both operations that the merged one keeps: not that which the constant
+    itself would break. MLIR keeps it, which makes a defined result poison."""
+    half = 1 << (width - 1)
+    kept = [
+        flag
+        for flag in arith.IntegerOverflowFlag
+        if flag.value in flags
+        and (-half <= constant < half if flag.value == "nsw" else 0 <= constant < 2 * half)
+    ]
+    return arith.IntegerOverflowAttr(kept)
 
 
 class Linear(NamedTuple):
@@ -199,7 +217,7 @@ def _with_constant(op: Operation) -> Linear | None:
     if not isinstance(op, arith.AddiOp | arith.SubiOp | arith.MuliOp):
         return None
     left, right = op.operands  # not `op.lhs`, which takes ten times as long
-    lhs, rhs = constant_integer(left), constant_integer(right)
+    lhs, rhs = signed_integer(left), signed_integer(right)
     if rhs is not None and lhs is None:
         return Linear(left, 1, -rhs if isinstance(op, arith.SubiOp) else rhs)
     if lhs is not None and rhs is None and isinstance(op, arith.SubiOp):
@@ -221,6 +239,22 @@ class AddNegated(RewritePattern):
                     return
 
 
+class SubtractMinuend(RewritePattern):
+    """Replace `(x - y) - x` by `0 - y`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: arith.SubiOp, rewriter: PatternRewriter, /) -> None:
+        lhs, rhs = op.operands
+        inner = lhs.owner
+        if not isinstance(inner, arith.SubiOp) or inner.lhs is not rhs:
+            return
+        if (zero := uniform_attribute(0, rhs.type)) is not None:
+            flags = overflow_flags(op) & overflow_flags(inner)
+            kept = _kept_flags(flags, 0, width_of(rhs.type))
+            constant = arith.ConstantOp(zero)
+            rewriter.replace(op, [constant, arith.SubiOp(constant, inner.rhs, overflow=kept)])
+
+
 class InvertComparison(RewritePattern):
     """Replace the negation of an integer comparison by the opposite comparison."""
 
@@ -229,78 +263,7 @@ class InvertComparison(RewritePattern):
         compare = op.lhs.owner
         if isinstance(compare, arith.CmpiOp) and constant_integer(op.rhs) == 1:
             predicate = _INVERSE[compare.predicate.value.data]
-            rewriter.replace(op, arith.CmpiOp(compare.lhs, compare.rhs, predicate))
-
-
-class CompareExtended(RewritePattern):
-    """Compare two extended integers before their extension."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: arith.CmpiOp, rewriter: PatternRewriter, /) -> None:
-        lhs, rhs, predicate = op.lhs.owner, op.rhs.owner, op.predicate.value.data
-        if isinstance(lhs, Extension) and type(lhs) is type(rhs):
-            assert isinstance(rhs, Extension)
-            a, b = lhs.operands[0], rhs.operands[0]
-            if a.type == b.type:
-                # Zero-extended numbers are not negative: a signed comparison of them is an unsigned
-                # one of the narrow ones, 4 further in the table of predicates.
-                if isinstance(lhs, arith.ExtUIOp) and 2 <= predicate <= 5:
-                    predicate += 4
-                rewriter.replace(op, arith.CmpiOp(a, b, predicate))
-
-
-class ExtendLater(RewritePattern):
-    """Combine the bits of two extended integers before their extension."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: arith.AndIOp | arith.OrIOp | arith.XOrIOp, rewriter: PatternRewriter, /
-    ) -> None:
-        lhs, rhs = op.lhs.owner, op.rhs.owner
-        if isinstance(lhs, Extension) and type(lhs) is type(rhs):
-            assert isinstance(rhs, Extension)
-            a, b = lhs.operands[0], rhs.operands[0]
-            if a.type == b.type:
-                narrow = type(op)(a, b)
-                rewriter.replace(op, [narrow, _cast(type(lhs), narrow.result, op.result.type)])
-
-
-class MergeIntegerCasts(RewritePattern):
-    """Replace two integer casts by one."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: Extension | arith.TruncIOp | arith.IndexCastOp, rewriter: PatternRewriter, /
-    ) -> None:
-        inner, to = op.operands[0].owner, op.results[0].type
-        if isinstance(inner, Extension | arith.TruncIOp):
-            cast = _merged_cast(op, inner)
-            if cast is not None and inner.operands[0].type != to:
-                rewriter.replace(op, _cast(cast, inner.operands[0], to))
-
-
-def _merged_cast(outer: Operation, inner: Operation) -> type[Operation] | None:
-    """Return the class of the cast that does what `inner` and then `outer` do."""
-    match outer, inner:
-        # A zero-extended number has a sign bit of 0, which extends as zero.
-        case (arith.ExtUIOp(), arith.ExtUIOp()) | (arith.ExtSIOp(), arith.ExtUIOp()):
-            return arith.ExtUIOp
-        case arith.ExtSIOp(), arith.ExtSIOp():
-            return arith.ExtSIOp
-        case arith.TruncIOp(), arith.TruncIOp():
-            return arith.TruncIOp
-        # i8 -> i32 -> i16 is i8 -> i16; i16 -> i32 -> i8 is i16 -> i8.
-        case arith.TruncIOp(), arith.ExtUIOp() | arith.ExtSIOp():
-            is_wider = width_of(outer.results[0].type) > width_of(inner.operands[0].type)
-            return type(inner) if is_wider else arith.TruncIOp
-        case arith.IndexCastOp(), arith.ExtSIOp():
-            return arith.IndexCastOp
-        case _:
-            return None
-
-
-def _cast(cast: type[Operation], value: SSAValue, to: Attribute) -> Operation:
-    return cast.create(operands=[value], result_types=[to])
+            rewriter.replace(op, compared(compare, compare.lhs, compare.rhs, predicate))
 
 
 # Floats and selections
@@ -331,9 +294,9 @@ class ReassociateFloats(RewritePattern):
 def _constant_last(op: Operation) -> tuple[SSAValue, SSAValue | None]:
     """Return the operands of a commutative operation, the constant one last; None if none is."""
     lhs, rhs = op.operands
-    if is_scalar_constant(lhs):
+    if is_uniform_constant(lhs):
         lhs, rhs = rhs, lhs
-    return lhs, rhs if is_scalar_constant(rhs) else None
+    return lhs, rhs if is_uniform_constant(rhs) else None
 
 
 def _may_reassociate(op: arith.AddfOp | arith.MulfOp) -> bool:
@@ -363,12 +326,39 @@ class SimplifySelect(RewritePattern):
             op.operands = new
             rewriter.handle_operation_modification(op)
             return
-        value, width = constant_integer(op.lhs), width_of(op.lhs.type)
-        if constant_integer(op.rhs) != 0 or width == 1 or isinstance(op.lhs.type, IndexType):
+        if (other := constant_integer(op.rhs)) not in (0, 1):
             return
-        if value in (1, (1 << width) - 1):
-            cast = arith.ExtUIOp if value == 1 else arith.ExtSIOp
-            rewriter.replace(op, _cast(cast, op.cond, op.lhs.type))
+        type, values = op.lhs.type, (constant_integer(op.lhs), other)
+        if isinstance(element_of(type), IndexType):
+            return
+        # A scalar condition of vectors cannot be extended to them.
+        if shape_of(op.cond.type) != shape_of(type):
+            return
+        width = width_of(type)
+        if width == 1:
+            if values == (0, 1):
+                self.negate(op, rewriter)
+        elif values == (0, 1):
+            negation = self.negation(op, rewriter)
+            if negation is not None:
+                rewriter.replace(
+                    op, [*negation, cast_to(arith.ExtUIOp, negation[1].results[0], type)]
+                )
+        elif values[1] == 0 and values[0] in (1, (1 << width) - 1):
+            cast = arith.ExtUIOp if values[0] == 1 else arith.ExtSIOp
+            rewriter.replace(op, cast_to(cast, op.cond, type))
+
+    def negate(self, op: arith.SelectOp, rewriter: PatternRewriter) -> None:
+        """Replace a selection of false and true by the negated condition."""
+        if (negation := self.negation(op, rewriter)) is not None:
+            rewriter.replace(op, negation)
+
+    def negation(self, op: arith.SelectOp, rewriter: PatternRewriter) -> list[Operation] | None:
+        """Return the operations that negate the condition."""
+        if (true := uniform_attribute(1, op.cond.type)) is None:
+            return None
+        constant = arith.ConstantOp(true)
+        return [constant, arith.XOrIOp(op.cond, constant)]
 
 
 def _simpler_operands(op: arith.SelectOp) -> list[SSAValue] | None:

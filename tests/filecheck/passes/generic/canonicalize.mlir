@@ -112,8 +112,8 @@ func.func @control_flow(%c: i1, %a: i32, %b: i32, %n: index) -> (i32, i32) {
 
 // A constant index has 64 bits and a sign.
 // CHECK-LABEL: @indices
-// CHECK-NEXT:    [[ONES:%.*]] = arith.constant -1 : index
 // CHECK-NEXT:    [[TEN:%.*]] = arith.constant -10 : index
+// CHECK-NEXT:    [[ONES:%.*]] = arith.constant -1 : index
 // CHECK-NEXT:    [[S:%.*]] = arith.addi %n, [[TEN]]
 // CHECK-NEXT:    func.return [[S]], [[ONES]]
 func.func @indices(%n: index) -> (index, index) {

@@ -123,3 +123,43 @@ def test_equal_regions_are_equal_operations() -> None:
     cse(module, recorder := CollectingActions())
     assert [op.name for op in walk(module)].count("scf.if") == 2
     assert recorder.counts == {"merged": 1}
+
+
+BLOCKS = """
+func.func @f(%c: i1, %x: i32, %y: i32) -> i32 {
+  %0 = arith.addi %x, %y : i32
+  "test.op"(%0) : (i32) -> ()
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  %1 = arith.addi %y, %x : i32
+  %2 = arith.muli %x, %y : i32
+  "test.op"(%1, %2) : (i32, i32) -> ()
+  cf.br ^bb3
+^bb2:
+  %3 = arith.muli %x, %y : i32
+  "test.op"(%3) : (i32) -> ()
+  cf.br ^bb3
+^bb3:
+  %4 = arith.muli %x, %y : i32
+  %5 = arith.addi %x, %y : i32
+  "test.op"(%4, %5) : (i32, i32) -> ()
+  func.return %5 : i32
+}
+"""
+
+
+def test_what_dominates_is_available() -> None:
+    """A sum, also with exchanged operands, is; a product in each of two branches is not after them,
+    nor in the other one."""
+    module = parse(BLOCKS)
+    cse(module, recorder := Recorder(), mlir=True)
+    assert [op.name for op in walk(module)].count("arith.addi") == 1
+    assert [op.name for op in walk(module)].count("arith.muli") == 3
+    assert recorder.counts == {"merged": 2}
+    module.verify()
+
+
+def test_blocks_are_left_alone_as_by_xdsl() -> None:
+    module = parse(BLOCKS)
+    cse(module, recorder := Recorder())
+    assert recorder.counts.total() == 0

@@ -1,0 +1,342 @@
+"""Folds and patterns of `affine`, for `canonicalize`: maps of maps become one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, cast
+
+from xdsl.dialects import affine
+from xdsl.dialects.builtin import AffineMapAttr, IndexType
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+    AffineSymExpr,
+)
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from .by_dialect import Fold, Folded
+from .constants import signed_integer, truncated_integer
+from .slice_patterns import TakeUncast
+
+MAX_TERMS = 64
+"""The size of the largest expression that is put into another one: xDSL goes over them by
+recursion."""
+
+
+class MapCall(NamedTuple):
+    """An affine map with the values of its dimensions and symbols, in this order."""
+
+    map: AffineMap
+    operands: Sequence[SSAValue]
+
+
+def _size(map: AffineMap) -> int:
+    return sum(1 for expr in map.results for _ in expr.dfs())
+
+
+class _Composer:
+    """The dimensions and symbols of a map that is made of another one."""
+
+    def __init__(self) -> None:
+        self.dims: list[SSAValue] = []
+        self.symbols: list[SSAValue] = []
+        self.changed = False
+
+    def of(self, value: SSAValue, *, is_symbol: bool) -> AffineExpr:
+        """Return the expression that is a value: a constant, that of the `affine.apply` that
+        defines it, or a dimension or symbol."""
+        if (number := signed_integer(value)) is not None:
+            self.changed = True
+            return AffineExpr.constant(number)
+        owner = value.owner
+        if isinstance(owner, affine.ApplyOp) and _size(owner.map.data) <= MAX_TERMS:
+            self.changed = True
+            map, operands = owner.map.data, list(owner.mapOperands)
+            count = map.num_dims
+            # As symbols, all that a symbol is made of must be symbols.
+            dims = [self.of_leaf(v, is_symbol=is_symbol) for v in operands[:count]]
+            symbols = [self.of_leaf(v, is_symbol=True) for v in operands[count:]]
+            return map.results[0].replace_dims_and_symbols(dims, symbols)
+        return self.of_leaf(value, is_symbol=is_symbol)
+
+    def of_leaf(self, value: SSAValue, *, is_symbol: bool) -> AffineExpr:
+        """Return the dimension or symbol of a value, a new one if it has none."""
+        values = self.symbols if is_symbol else self.dims
+        if value not in values:
+            values.append(value)
+        position = values.index(value)
+        return AffineExpr.symbol(position) if is_symbol else AffineExpr.dimension(position)
+
+
+def composed(call: MapCall) -> MapCall | None:
+    """Return a map with the constants and maps that define its operands in it, without operands
+    that it does not need; None if there are none of either."""
+    map, operands = call
+    composer = _Composer()
+    count = map.num_dims
+    try:
+        dims = [composer.of(value, is_symbol=False) for value in operands[:count]]
+        symbols = [composer.of(value, is_symbol=True) for value in operands[count:]]
+        results = [expr.replace_dims_and_symbols(dims, symbols) for expr in map.results]
+        if any(_divides_by_zero(expr) for expr in results):
+            return None
+        if composer.changed:
+            results = [_simplified(expr, composer) for expr in results]
+    except (ZeroDivisionError, ValueError):
+        return None  # a division by zero stays
+    if _size(AffineMap(0, 0, tuple(results))) > MAX_TERMS:
+        return None
+    used_dims = _used(results, AffineDimExpr)
+    used_symbols = _used(results, AffineSymExpr)
+    new = [composer.dims[i] for i in used_dims] + [composer.symbols[i] for i in used_symbols]
+    if not composer.changed and len(new) == len(operands):
+        return None
+    dim_names = {old: AffineExpr.dimension(i) for i, old in enumerate(used_dims)}
+    symbol_names = {old: AffineExpr.symbol(i) for i, old in enumerate(used_symbols)}
+    zero = AffineExpr.constant(0)
+    dims = [dim_names.get(i, zero) for i in range(len(composer.dims))]
+    symbols = [symbol_names.get(i, zero) for i in range(len(composer.symbols))]
+    exprs = tuple(expr.replace_dims_and_symbols(dims, symbols) for expr in results)
+    return MapCall(AffineMap(len(used_dims), len(used_symbols), exprs), new)
+
+
+def _divides_by_zero(expr: AffineExpr) -> bool:
+    return any(
+        isinstance(e, AffineBinaryOpExpr)
+        and e.kind not in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
+        and isinstance(e.rhs, AffineConstantExpr)
+        and e.rhs.value == 0
+        for e in expr.dfs()
+    )
+
+
+def _simplified(expr: AffineExpr, composer: _Composer) -> AffineExpr:
+    try:
+        return expr.simplify(len(composer.dims), len(composer.symbols))
+    except NotImplementedError:  # of products of values
+        return expr
+
+
+def _used(
+    exprs: Sequence[AffineExpr], kind: type[AffineDimExpr] | type[AffineSymExpr]
+) -> list[int]:
+    """Return the positions of the dimensions or symbols that expressions use."""
+    return sorted({e.position for expr in exprs for e in expr.dfs() if isinstance(e, kind)})
+
+
+# Folds
+
+
+def _fold_apply(op: Operation) -> Folded | None:
+    assert isinstance(op, affine.ApplyOp)
+    return _value_of(op.map.data.results[0], op.map.data, op.mapOperands)
+
+
+def _value_of(expr: AffineExpr, map: AffineMap, operands: Sequence[SSAValue]) -> Folded | None:
+    """Return the value that a constant, dimension or symbol of a map is, or None."""
+    match expr:
+        case AffineConstantExpr():
+            return truncated_integer(expr.value, IndexType())
+        case AffineDimExpr():
+            return operands[expr.position]
+        case AffineSymExpr():
+            return operands[map.num_dims + expr.position]
+        case _:
+            return None
+
+
+def _fold_minimum(op: Operation) -> Folded | None:
+    """Fold a minimum or maximum of constants, or of one value."""
+    map = cast(AffineMapAttr, op.properties["map"]).data
+    numbers = [expr.value for expr in map.results if isinstance(expr, AffineConstantExpr)]
+    if len(numbers) == len(map.results) and numbers:
+        best = min(numbers) if op.name == "affine.min" else max(numbers)
+        return truncated_integer(best, IndexType())
+    if len(map.results) == 1:
+        return _value_of(map.results[0], map, op.operands)
+    return None
+
+
+FOLDS: Final[Mapping[str, Fold]] = {
+    "affine.apply": _fold_apply,
+    "affine.max": _fold_minimum,
+    "affine.min": _fold_minimum,
+}
+
+
+# Patterns
+
+_BEFORE: Final = {
+    "affine.apply": 0,
+    "affine.max": 0,
+    "affine.min": 0,
+    "affine.load": 1,
+    "affine.store": 2,
+    "affine.vector_load": 1,
+    "affine.vector_store": 2,
+}
+"""The operations with one map, and the number of operands before those of the map."""
+
+
+class ComposeMap(RewritePattern):
+    """Put the maps and constants that define the operands of a map into it."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Compose the map of `op`, if it has one."""
+        if (before := _BEFORE.get(op.name)) is None:
+            return
+        attribute = op.properties.get("map")
+        if not isinstance(attribute, AffineMapAttr):
+            return
+        heads, operands = op.operands[:before], op.operands[before:]
+        if (new := composed(MapCall(attribute.data, operands))) is not None:
+            op.operands = [*heads, *new.operands]
+            op.properties["map"] = AffineMapAttr(new.map)
+            rewriter.handle_operation_modification(op)
+
+
+class SimplifyMinimum(RewritePattern):
+    """Drop the equal results of the map of a minimum, and all constants but the least; one of a
+    single result is an `affine.apply`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: affine.MinOp, rewriter: PatternRewriter, /) -> None:
+        map = op.map.data
+        numbers = [expr.value for expr in map.results if isinstance(expr, AffineConstantExpr)]
+        least = min(numbers, default=None)
+        kept = dict.fromkeys(
+            expr
+            for expr in map.results
+            if not isinstance(expr, AffineConstantExpr) or expr.value == least
+        )
+        if len(kept) == 1:
+            rewriter.replace(
+                op,
+                affine.ApplyOp(
+                    list(op.operands),
+                    AffineMapAttr(AffineMap(map.num_dims, map.num_symbols, tuple(kept))),
+                ),
+            )
+        elif len(kept) < len(map.results):
+            op.map = AffineMapAttr(AffineMap(map.num_dims, map.num_symbols, tuple(kept)))
+            rewriter.handle_operation_modification(op)
+
+
+class MergeMinimums(RewritePattern):
+    """Put the results of the map of a minimum into that of another one that takes it as it is."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: affine.MinOp, rewriter: PatternRewriter, /) -> None:
+        map, operands = op.map.data, list(op.operands)
+        for position, expr in enumerate(map.results):
+            value = _value_of(expr, map, operands)
+            inner = value.owner if isinstance(value, SSAValue) else None
+            if not isinstance(inner, affine.MinOp) or _size(map) > MAX_TERMS:
+                continue
+            other = inner.map.data
+            count, symbols = map.num_dims, map.num_symbols
+            dims = [AffineExpr.dimension(count + i) for i in range(other.num_dims)]
+            names = [AffineExpr.symbol(symbols + i) for i in range(other.num_symbols)]
+            added = [e.replace_dims_and_symbols(dims, names) for e in other.results]
+            results = [*map.results[:position], *map.results[position + 1 :], *added]
+            inputs = list(inner.operands)
+            op.operands = [
+                *operands[:count],
+                *inputs[: other.num_dims],
+                *operands[count:],
+                *inputs[other.num_dims :],
+            ]
+            op.map = AffineMapAttr(
+                AffineMap(count + other.num_dims, symbols + other.num_symbols, tuple(results))
+            )
+            rewriter.handle_operation_modification(op)
+            return
+
+
+class SimplifyBounds(RewritePattern):
+    """Put the maps and constants that define the operands of the bounds of an `affine.for` into
+    them; remove a loop without iterations, or one that does nothing."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: affine.ForOp, rewriter: PatternRewriter, /) -> None:
+        low, high = _constant_of(op.lowerBoundMap), _constant_of(op.upperBoundMap)
+        body = op.body.block
+        if low is not None and high is not None and low >= high and _is_single(op):
+            rewriter.replace(op, (), op.inits)
+            return
+        end = body.last_op
+        if body.first_op is end and isinstance(end, affine.YieldOp) and self.empty(op, rewriter):
+            return
+        lower = composed(MapCall(op.lowerBoundMap.data, op.lowerBoundOperands))
+        upper = composed(MapCall(op.upperBoundMap.data, op.upperBoundOperands))
+        if lower is None and upper is None:
+            return
+        lower = lower or MapCall(op.lowerBoundMap.data, op.lowerBoundOperands)
+        upper = upper or MapCall(op.upperBoundMap.data, op.upperBoundOperands)
+        new = affine.ForOp.from_region(
+            list(lower.operands),
+            list(upper.operands),
+            list(op.inits),
+            [result.type for result in op.results],
+            AffineMapAttr(lower.map),
+            AffineMapAttr(upper.map),
+            op.detach_region(op.body),
+            op.step,
+        )
+        new.attributes |= op.attributes
+        rewriter.replace(op, new)
+
+    def empty(self, op: affine.ForOp, rewriter: PatternRewriter) -> bool:
+        """Replace a loop that only yields values; return whether that is known to be the same."""
+        body = op.body.block
+        end = body.last_op
+        assert end is not None
+        values = list(end.operands)
+        low, high = _constant_of(op.lowerBoundMap), _constant_of(op.upperBoundMap)
+        if all(value is arg for value, arg in zip(values, body.args[1:], strict=True)):
+            rewriter.replace(op, (), op.inits)
+            return True
+        if low is None or high is None or low >= high:
+            return False
+        if high - low > op.step.value.data:
+            # Values that change places have an order of their own after some iterations.
+            if any(value.owner is body for value in values):
+                return False
+        if any(value is body.args[0] for value in values):
+            return False
+        args: dict[SSAValue, SSAValue] = dict(zip(body.args[1:], op.inits, strict=True))
+        rewriter.replace(op, (), [args.get(v, v) if v.owner is body else v for v in values])
+        return True
+
+
+def _is_single(op: affine.ForOp) -> bool:
+    return len(op.lowerBoundMap.data.results) == len(op.upperBoundMap.data.results) == 1
+
+
+def _constant_of(map: AffineMapAttr) -> int | None:
+    """Return the bound that a map of one constant is, or None."""
+    results = map.data.results
+    if len(results) == 1 and isinstance(expr := results[0], AffineConstantExpr):
+        return expr.value
+    return None
+
+
+PATTERNS: Final[tuple[RewritePattern, ...]] = (
+    TakeUncast(
+        {
+            "affine.load": (0,),
+            "affine.store": (1,),
+            "affine.vector_load": (0,),
+            "affine.vector_store": (1,),
+        }
+    ),
+    SimplifyMinimum(),
+    MergeMinimums(),
+    ComposeMap(),
+    SimplifyBounds(),
+)

@@ -1,0 +1,112 @@
+"""The folds and patterns of the dialects, by the name of the operation.
+
+The module of a dialect is imported when an operation of it is met. It has `FOLDS`, by the names of
+operations, and `PATTERNS`; either may be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Final, TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+
+from ....passmanager.fast.pattern_driver import DeclaredPatterns
+from .constants import Constant
+from .scalar_folds import is_foldable_scalar
+from .scalar_patterns import FoldScalar, HoistConstant
+
+__all__ = ["DialectFolds", "DialectPatterns", "Fold", "Folded"]
+
+Folded: TypeAlias = SSAValue | Constant
+"""A value that exists, or the value of a constant."""
+Fold: TypeAlias = Callable[[Operation], Folded | Sequence[Folded] | None]
+"""A function that returns what the result of an operation is equal to, or each of its results; None
+if that is not known. It may also change operands of the operation, and return its result."""
+
+_MODULES: Final[Mapping[str, str]] = {
+    "affine": "affine_patterns",
+    "arith": "extended_arithmetic",
+    "bufferization": "bufferization_patterns",
+    "complex": "complex_folds",
+    "math": "math_folds",
+    "memref": "memref_patterns",
+    "tensor": "tensor_patterns",
+    "ub": "poison",
+    "vector": "vector_patterns",
+}
+_CONSTANTS: Final = frozenset(
+    ("arith.constant", "complex.constant", "func.constant", "index.constant", "ub.poison")
+)
+"""The operations that `HoistConstant` takes."""
+
+
+@cache
+def _module(dialect: str) -> tuple[Mapping[str, Fold], Sequence[RewritePattern]]:
+    """Return the folds and patterns of a dialect."""
+    if (name := _MODULES.get(dialect)) is None:
+        return {}, ()
+    module = import_module(f".{name}", __package__)
+    return getattr(module, "FOLDS", {}), getattr(module, "PATTERNS", ())
+
+
+def _of(op_class: type[Operation]) -> tuple[Mapping[str, Fold], Sequence[RewritePattern]]:
+    return _module(op_class.name.partition(".")[0])
+
+
+class DialectFolds(DeclaredPatterns):
+    """The folds of an operation by its name; constants are moved to the start of the function."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self._hoist = HoistConstant()
+
+    def patterns_of(self, op_class: type[Operation]) -> Iterator[RewritePattern]:
+        """Yield the patterns for a class of operation, in order."""
+        if op_class.name in _CONSTANTS:
+            # Equal constants are one value for the other patterns, as in MLIR's driver.
+            yield self._hoist
+        elif is_foldable_scalar(op_class):
+            yield FoldScalar()
+        elif (fold := _of(op_class)[0].get(op_class.name)) is not None:
+            yield FoldOperation(fold)
+
+
+class DialectPatterns(DeclaredPatterns):
+    """The patterns of the dialect of an operation, but those of `arith`, `scf` and `cf` that are
+    tried in any case."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+    def patterns_of(self, op_class: type[Operation]) -> Iterator[RewritePattern]:
+        """Yield the patterns for a class of operation, in order; they match by their own."""
+        yield from _of(op_class)[1]
+
+
+class FoldOperation(RewritePattern):
+    """Replace an operation by the constants or values that its fold returns."""
+
+    def __init__(self, fold: Fold) -> None:
+        self.fold = fold
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Fold `op`."""
+        if (folded := self.fold(op)) is None:
+            return
+        if op.results and folded is op.results[0]:
+            rewriter.handle_operation_modification(op)
+            return
+        values: list[SSAValue] = []
+        for item in folded if isinstance(folded, Sequence) else (folded,):
+            is_value = isinstance(item, SSAValue)
+            values.append(item if is_value else rewriter.insert(_constant(item)).result)
+        rewriter.replace(op, (), values)
+
+
+def _constant(value: Constant) -> arith.ConstantOp:
+    return arith.ConstantOp(value)

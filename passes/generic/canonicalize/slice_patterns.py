@@ -1,0 +1,494 @@
+"""Rewrite patterns of the parts and reshapes of buffers and tensors, the same for `memref` and
+`tensor`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias, cast
+
+from xdsl.dialects import memref, tensor
+from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from .by_dialect import Folded
+from .cast_patterns import cast_to
+from .constants import signed_integer, truncated_integer
+from .shapes import (
+    DYNAMIC,
+    Size,
+    as_shaped,
+    dropped_dimensions,
+    folded,
+    groups_attribute,
+    known,
+    layout_of,
+    loses_static_facts,
+    mixed,
+    reassociation,
+    rebuilt_slice,
+    same_sizes,
+    shape_of_type,
+    slice_of,
+    split,
+    static_sizes,
+    subview_type,
+    with_shape,
+    without_dimensions,
+)
+
+Part: TypeAlias = memref.SubviewOp | tensor.ExtractSliceOp
+Cast: TypeAlias = memref.CastOp | tensor.CastOp
+Expansion: TypeAlias = memref.ExpandShapeOp | tensor.ExpandShapeOp
+Collapse: TypeAlias = memref.CollapseShapeOp | tensor.CollapseShapeOp
+
+
+def cast_of(type: Attribute) -> type[memref.CastOp] | type[tensor.CastOp]:
+    """Return the class of the cast of a buffer or tensor type."""
+    is_tensor = type.name == "tensor"
+    return tensor.CastOp if is_tensor else memref.CastOp
+
+
+def replace_with(rewriter: PatternRewriter, op: Operation, new: Operation) -> None:
+    """Replace `op` by an operation of one result, with a cast to the type of `op`."""
+    to, result = op.results[0].type, new.results[0]
+    if result.type == to:
+        rewriter.replace(op, new)
+    else:
+        rewriter.replace(op, [new, cast_to(cast_of(to), result, to)])
+
+
+# Sizes
+
+
+def fold_dim(op: Operation) -> Folded | None:
+    """Fold the size of a dimension that the type has, or the operation that makes the value."""
+    source, at = op.operands
+    shape, index = shape_of_type(source.type), signed_integer(at)
+    if shape is None or index is None or not 0 <= index < len(shape):
+        return None
+    size = shape[index] if shape[index] != DYNAMIC else size_of(source, index)
+    return truncated_integer(size, IndexType()) if isinstance(size, int) else size
+
+
+def size_of(value: SSAValue, index: int) -> Size | None:
+    """Return the size of an unknown dimension that the operation that makes `value` gets; None if
+    that is not known."""
+    shape = shape_of_type(value.type) or []
+    position = shape[:index].count(DYNAMIC)
+    match value.owner:
+        case memref.AllocOp() | memref.AllocaOp() | tensor.EmptyOp() as made:
+            return made.dynamic_sizes[position]
+        case tensor.SplatOp() as made:
+            return made.dynamicSizes[position]
+        case memref.ViewOp() as view:
+            return view.sizes[position]
+        case memref.SubviewOp() | tensor.ExtractSliceOp() as part:
+            sizes = mixed(part.static_sizes, part.sizes)
+            if (dropped := dropped_dimensions(static_sizes(sizes), shape)) is None:
+                return None
+            return [size for i, size in enumerate(sizes) if i not in dropped][index]
+        case memref.ExpandShapeOp() | tensor.ExpandShapeOp() as expansion:
+            return mixed(expansion.static_output_shape, expansion.operands[1:])[index]
+        case memref.ReinterpretCastOp() as view:
+            return mixed(view.static_sizes, view.sizes)[index]
+        case _:
+            return None
+
+
+# Casts
+
+
+def fold_cast(op: Operation) -> SSAValue | None:
+    """Fold a cast to the same type."""
+    source = op.operands[0]
+    return source if source.type == op.results[0].type else None
+
+
+class MergeCasts(RewritePattern):
+    """Replace two casts by one, where the type between them is no more static than the others."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Cast, rewriter: PatternRewriter, /) -> None:
+        inner = op.operands[0].owner
+        if not isinstance(inner, Cast):
+            return
+        source, to = inner.operands[0], op.results[0].type
+        between = inner.results[0].type
+        if not _may_be_equal(shape_of_type(source.type), shape_of_type(to)):
+            return  # it never runs
+        if (
+            source.type == to
+            or loses_static_facts(source.type, between)
+            or not as_shaped(between)
+            or (isinstance(op, tensor.CastOp) and _knows_as_much(source.type, between, to))
+        ):
+            _replace_cast(rewriter, op, source)
+
+
+def _replace_cast(rewriter: PatternRewriter, op: Cast, source: SSAValue) -> None:
+    if source.type == op.results[0].type:
+        rewriter.replace(op, (), [source])
+    else:
+        rewriter.replace(op, cast_to(type(op), source, op.results[0].type))
+
+
+def _may_be_equal(a: Sequence[int] | None, b: Sequence[int] | None) -> bool:
+    """Return whether values of two shapes, None for an unknown one, may have the same sizes."""
+    if a is None or b is None:
+        return True
+    rows = zip(a, b, strict=False)
+    return len(a) == len(b) and all(x == y or DYNAMIC in (x, y) for x, y in rows)
+
+
+def _knows_as_much(source: Attribute, between: Attribute, result: Attribute) -> bool:
+    """Return whether each size that the type in between has is one of the source or result."""
+    shapes = [shape_of_type(type) for type in (source, between, result)]
+    if None in shapes or len({len(shape or ()) for shape in shapes}) > 1:
+        return False
+    rows = zip(*cast("list[list[int]]", shapes), strict=True)
+    return all(b in (DYNAMIC, a, c) for a, b, c in rows)
+
+
+def uncast(value: SSAValue) -> SSAValue | None:
+    """Return the operand of a cast that only forgets sizes, or None."""
+    owner = value.owner
+    if isinstance(owner, Cast) and loses_static_facts(owner.operands[0].type, value.type):
+        return owner.operands[0]
+    return None
+
+
+class TakeUncast(RewritePattern):
+    """Let an operation whose result does not depend on the type of an operand take what was cast to
+    it."""
+
+    positions: dict[str, tuple[int, ...]]
+
+    def __init__(self, positions: dict[str, tuple[int, ...]]) -> None:
+        self.positions = positions
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Replace the operands of `op` at its positions."""
+        for index in self.positions.get(op.name, ()):
+            if index >= len(op.operands):
+                continue
+            if any(result.type == op.operands[index].type for result in op.results):
+                continue  # it has the type of the operand
+            if (new := uncast(op.operands[index])) is not None:
+                op.operands[index] = new
+                rewriter.handle_operation_modification(op)
+
+
+# Parts
+
+
+class ConstantSlice(RewritePattern):
+    """Write the constant offsets, sizes and strides of a part into its type."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Part, rewriter: PatternRewriter, /) -> None:
+        old = slice_of(op)
+        if not any(isinstance(size, SSAValue) for part in old for size in part):
+            return
+        offsets, sizes, strides = old
+        new = (folded(offsets, 0), folded(sizes, 0), folded(strides, nonzero=True))
+        if all(a is b for x, y in zip(old, new, strict=True) for a, b in zip(x, y, strict=True)):
+            return
+        if _is_inside(new, shape_of_type(op.source.type)):
+            rebuild_part(op, op.source, new, rewriter)
+
+
+def _is_inside(
+    parts: tuple[Sequence[Size], Sequence[Size], Sequence[Size]], shape: Sequence[int] | None
+) -> bool:
+    """Return whether a part is not known to be outside of a shape."""
+    for start, size, stride, whole in zip(*parts, shape or (), strict=False):
+        if whole == DYNAMIC or isinstance(start, SSAValue):
+            continue
+        if start >= whole and size != 0:
+            return False
+        if not isinstance(size, SSAValue) and not isinstance(stride, SSAValue) and size:
+            if not 0 <= start + (size - 1) * stride < whole:
+                return False
+    return True
+
+
+def rebuild_part(
+    op: Part,
+    source: SSAValue,
+    new: tuple[list[Size], list[Size], list[Size]],
+    rewriter: PatternRewriter,
+) -> None:
+    """Replace a part by another one of `source`, of a type that follows from it."""
+    reduced = shape_of_type(op.result.type)
+    dropped = dropped_dimensions(static_sizes(slice_of(op)[1]), reduced or ())
+    if dropped is None or (full := subview_type(source.type, new)) is None:
+        return
+    type = without_dimensions(full, dropped)
+    # The layout of the whole is that of the part if it is written in the same way.
+    if layout_of(type) == layout_of(op.result.type):
+        if shape_of_type(type) == reduced:
+            type = op.result.type
+    replace_with(rewriter, op, rebuilt_slice(op, [source], new, type))
+
+
+class PartOfCast(RewritePattern):
+    """Take a part of what was cast."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Part, rewriter: PatternRewriter, /) -> None:
+        # Constants first, so that sizes are compared as numbers.
+        if (source := uncast(op.source)) is None:
+            return
+        new = slice_of(op)
+        if any(isinstance(s, SSAValue) and known(s) is not None for part in new for s in part):
+            return
+        rebuild_part(op, source, new, rewriter)
+
+
+class DropWholePart(RewritePattern):
+    """Replace a part that is the whole buffer or tensor."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Part, rewriter: PatternRewriter, /) -> None:
+        offsets, sizes, strides = slice_of(op)
+        shape = shape_of_type(op.source.type)
+        if any(known(start) != 0 for start in offsets) or any(known(s) != 1 for s in strides):
+            return
+        if shape is None or len(shape_of_type(op.result.type) or ()) != len(shape):
+            return
+        for index, (size, whole) in enumerate(zip(sizes, shape, strict=True)):
+            if whole == DYNAMIC:
+                made = size_of(op.source, index)
+                if made is None or not same_sizes([size], [made]):
+                    if not _is_size_of(size, op.source, index):
+                        return
+            elif known(size) != whole:
+                return
+        if op.source.type == op.result.type:
+            rewriter.replace(op, (), [op.source])
+        elif isinstance(op, memref.SubviewOp):
+            rewriter.replace(op, cast_to(memref.CastOp, op.source, op.result.type))
+
+
+def _is_size_of(size: Size, value: SSAValue, index: int) -> bool:
+    """Return whether a size is that of a dimension of a value, as `dim` says."""
+    owner = size.owner if isinstance(size, SSAValue) else None
+    return (
+        isinstance(owner, memref.DimOp | tensor.DimOp)
+        and owner.source is value
+        and signed_integer(owner.index) == index
+    )
+
+
+# Reshapes
+
+
+def fold_reshape(op: Operation) -> SSAValue | None:
+    """Fold a reshape to the same type, or back to the type of the operand of another one."""
+    source, to = op.operands[0], op.results[0].type
+    if source.type == to and _is_static(to, 1):
+        return source
+    inner = source.owner
+    if isinstance(op, Collapse) and isinstance(inner, Expansion) and inner.src.type == to:
+        return inner.src if reassociation(op) == reassociation(inner) else None
+    if isinstance(op, Expansion) and isinstance(inner, Collapse) and inner.src.type == to:
+        if reassociation(op) == reassociation(inner) and _is_static(to, 1):
+            return inner.src
+    return None
+
+
+def _is_static(type: Attribute, unknown: int) -> bool:
+    """Return whether a type has at most so many unknown sizes."""
+    shape = shape_of_type(type)
+    return shape is not None and shape.count(DYNAMIC) <= unknown
+
+
+class MergeEqualReshapes(RewritePattern):
+    """Replace two expansions, or two collapses, by one."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Expansion | Collapse, rewriter: PatternRewriter, /) -> None:
+        inner = op.operands[0].owner
+        if type(inner) is not type(op):
+            return
+        assert isinstance(inner, Expansion | Collapse)
+        finer, coarser = (op, inner) if isinstance(op, Expansion) else (inner, op)
+        groups = _composed(reassociation(coarser), reassociation(finer))
+        if groups is None:
+            return
+        rewriter.replace(op, _reshaped(op, inner.operands[0], op.results[0].type, groups))
+
+
+def _composed(outer: list[list[int]], inner: list[list[int]]) -> list[list[int]] | None:
+    """Return the groups of dimensions of `inner` in each group of `outer`."""
+    if not outer:
+        return [] if not inner or all(inner) else None
+    return [[index for group in (inner[i] for i in row) for index in group] for row in outer]
+
+
+def _reshaped(
+    op: Expansion | Collapse, source: SSAValue, type: Attribute, groups: Sequence[Sequence[int]]
+) -> Operation:
+    """Return a reshape of the class of `op`."""
+    properties = {**op.properties, "reassociation": groups_attribute(groups)}
+    operands = [source, *op.operands[1:]]
+    return op.__class__.create(operands=operands, result_types=[type], properties=properties)
+
+
+class CollapseExpanded(RewritePattern):
+    """Replace a collapse of an expansion, or an expansion of a collapse, by one reshape, if one of
+    them keeps the groups of the other together."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Collapse | Expansion, rewriter: PatternRewriter, /) -> None:
+        inner = op.operands[0].owner
+        if not isinstance(inner, Expansion | Collapse):
+            return
+        if isinstance(inner, Collapse) is isinstance(op, Collapse):
+            return
+        source, to = inner.operands[0], op.results[0].type
+        old, new = shape_of_type(source.type), shape_of_type(to)
+        # Layouts of buffers would have to be computed.
+        if old is None or new is None or DYNAMIC in (*old, *new):
+            return
+        if isinstance(op, memref.CollapseShapeOp | memref.ExpandShapeOp):
+            return
+        if len(old) > len(new):
+            if (groups := matched_groups(old, new)) is not None:
+                kind = tensor.CollapseShapeOp
+                properties = {"reassociation": groups_attribute(groups)}
+                rewriter.replace(
+                    op,
+                    kind.create(operands=[source], result_types=[to], properties=properties),
+                )
+        elif len(old) < len(new) and (groups := matched_groups(new, old)) is not None:
+            properties = {
+                "reassociation": groups_attribute(groups),
+                "static_output_shape": split(list(new))[0],
+            }
+            rewriter.replace(
+                op,
+                tensor.ExpandShapeOp.create(
+                    operands=[source], result_types=[to], properties=properties
+                ),
+            )
+
+
+def matched_groups(many: Sequence[int], few: Sequence[int]) -> list[list[int]] | None:
+    """Return the groups of the sizes `many` whose products are the sizes `few`; None if there are
+    none. Sizes of 1 belong to the group before them."""
+    if not few:
+        return [] if all(size == 1 for size in many) else None
+    groups: list[list[int]] = []
+    index = 0
+    for size in few:
+        group, product = list[int](), 1
+        while index < len(many) and (not group or product < size):
+            product *= many[index]
+            group.append(index)
+            index += 1
+        if product != size:
+            return None
+        groups.append(group)
+    while index < len(many) and many[index] == 1:
+        groups[-1].append(index)
+        index += 1
+    return groups if index == len(many) else None
+
+
+class CollapseOfCast(RewritePattern):
+    """Collapse what was cast, if the result is of the same or a more static type."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Collapse, rewriter: PatternRewriter, /) -> None:
+        if (source := uncast(op.src)) is None:
+            return
+        shape, groups = shape_of_type(source.type), reassociation(op)
+        if shape is None:
+            return
+        layout = layout_of(source.type)
+        if isinstance(op, memref.CollapseShapeOp) and _is_strided(source.type):
+            return
+        if isinstance(op, memref.CollapseShapeOp) and layout is None:
+            return
+        sizes = [_product([shape[index] for index in group]) for group in groups]
+        if isinstance(op, memref.CollapseShapeOp) and _is_strided(op.result.type):
+            return
+        replace_with(rewriter, op, _reshaped(op, source, with_shape(op.result.type, sizes), groups))
+
+
+def _is_strided(type: Attribute) -> bool:
+    """Return whether a buffer type has a layout of its own."""
+    if not isinstance(type, MemRefType):
+        return False
+    return not isinstance(cast("MemRefType[Attribute]", type).layout, NoneAttr)
+
+
+def _product(sizes: Sequence[int]) -> int:
+    product = 1
+    for size in sizes:
+        if size == DYNAMIC:
+            return DYNAMIC
+        product *= size
+    return product
+
+
+class ConstantExpansion(RewritePattern):
+    """Write the constant sizes of an expansion into its type, also of a cast operand."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Expansion, rewriter: PatternRewriter, /) -> None:
+        dynamic = cast(Any, op).operands[1:]
+        old = mixed(op.static_output_shape, dynamic)
+        sizes = folded(old, 0)
+        source = op.src
+        if _is_strided(source.type) or _is_strided(op.result.type):
+            return
+        if (plain := uncast(source)) is not None and not _is_strided(plain.type):
+            source = plain
+        elif all(a is b for a, b in zip(old, sizes, strict=True)):
+            return
+        shape = shape_of_type(source.type)
+        if shape is None:
+            return
+        for group, whole in zip(reassociation(op), shape, strict=True):
+            unknown = [index for index in group if isinstance(sizes[index], SSAValue)]
+            # A size must be unknown if and only if one of its group is.
+            if whole == DYNAMIC:
+                if not unknown:
+                    return
+            elif len(unknown) == 1:
+                rest = _product([int(cast(int, sizes[i])) for i in group if i not in unknown])
+                if not rest or whole % rest:
+                    return
+                sizes[unknown[0]] = whole // rest
+            elif unknown:
+                return
+        static, operands = split(sizes)
+        type = with_shape(op.result.type, static_sizes(sizes))
+        if type == op.result.type and source is op.src:
+            return
+        new = op.__class__.create(
+            operands=[source, *operands],
+            result_types=[type],
+            properties={**op.properties, "static_output_shape": static},
+        )
+        replace_with(rewriter, op, new)
+
+
+def same_slice(a: Any, b: Any) -> bool:
+    """Return whether two operations take or replace the same part."""
+    return all(same_sizes(x, y) for x, y in zip(slice_of(a), slice_of(b), strict=True))
+
+
+PATTERNS = (
+    MergeCasts(),
+    ConstantSlice(),
+    PartOfCast(),
+    DropWholePart(),
+    MergeEqualReshapes(),
+    CollapseExpanded(),
+    CollapseOfCast(),
+    ConstantExpansion(),
+)

@@ -1,0 +1,415 @@
+"""Folds and patterns of `tensor`, for `canonicalize`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from ....passmanager.ir.text.printer import is_dense
+from .by_dialect import Fold, Folded
+from .cast_patterns import cast_to
+from .constants import (
+    constant_integer,
+    constant_of,
+    dense_of_bytes,
+    dense_of_numbers,
+    numbers_of,
+    signed_integer,
+    uniform_attribute,
+    uniform_number,
+)
+from .scalar_values import is_shaped
+from .shapes import (
+    DYNAMIC,
+    Size,
+    dropped_dimensions,
+    folded,
+    known,
+    mixed,
+    rebuilt_slice,
+    shape_of_type,
+    slice_of,
+    split,
+    static_sizes,
+    subview_type,
+    with_shape,
+    without_dimensions,
+)
+from .slice_patterns import PATTERNS as SHARED
+from .slice_patterns import (
+    TakeUncast,
+    fold_cast,
+    fold_dim,
+    fold_reshape,
+    replace_with,
+    same_slice,
+    uncast,
+)
+
+Reshape: TypeAlias = tensor.ExpandShapeOp | tensor.CollapseShapeOp | tensor.ReshapeOp
+
+
+# Elements
+
+
+def _fold_extract(op: Operation) -> Folded | None:
+    """Fold an element of a constant, a splat, a list of elements, or of what it was written to."""
+    assert isinstance(op, tensor.ExtractOp)
+    source = op.tensor.owner
+    if isinstance(source, tensor.SplatOp):
+        return source.input
+    constant = constant_of(op.tensor)
+    if constant is not None and (number := uniform_number(constant)) is not None:
+        return uniform_attribute(number, op.result.type)
+    indices, shape = [signed_integer(index) for index in op.indices], shape_of_type(op.tensor.type)
+    if isinstance(source, tensor.InsertOp) and [*source.indices] == [*op.indices]:
+        return source.scalar
+    if shape is None or (position := _position(indices, shape)) is None:
+        return None
+    if isinstance(source, tensor.FromElementsOp):
+        return source.elements[position]
+    if constant is not None and (numbers := numbers_of(constant)) is not None:
+        return uniform_attribute(numbers[position], op.result.type)
+    return None
+
+
+def _position(indices: Sequence[int | None], shape: Sequence[int]) -> int | None:
+    """Return the place of an element in row-major order, or None."""
+    position = 0
+    for index, size in zip(indices, shape, strict=True):
+        if index is None or not 0 <= index < size:
+            return None
+        position = position * size + index
+    return position
+
+
+def _fold_insert(op: Operation) -> Folded | None:
+    """Fold the insertion of a number into a constant that has it everywhere."""
+    scalar, dest = op.operands[:2]
+    number = uniform_number(constant_of(scalar))
+    other = uniform_number(constant_of(dest))
+    return dest if number is not None and _same(number, other) else None
+
+
+def _same(a: float, b: float | None) -> bool:
+    return b is not None and a == b and math.copysign(1, a) == math.copysign(1, b)
+
+
+def _fold_from_elements(op: Operation) -> Folded | None:
+    numbers = [uniform_number(constant_of(element)) for element in op.operands]
+    found = [number for number in numbers if number is not None]
+    if not numbers or len(found) < len(numbers):
+        return None
+    return dense_of_numbers(found, op.results[0].type)
+
+
+def _fold_splat(op: Operation) -> Folded | None:
+    number = uniform_number(constant_of(op.operands[0]))
+    type = op.results[0].type
+    return None if number is None or not is_shaped(type) else uniform_attribute(number, type)
+
+
+# Shapes
+
+
+def _fold_tensor_reshape(op: Operation) -> Folded | None:
+    """Fold a reshape of a constant, or as `fold_reshape`."""
+    source, to = op.operands[0], op.results[0].type
+    constant = constant_of(source)
+    if is_shaped(to) and to.has_static_shape() and constant is not None and is_dense(constant):
+        return dense_of_bytes(constant.data.data, to)
+    if isinstance(op, tensor.ReshapeOp):
+        # Of one unknown size and no other there is no doubt.
+        same = source.type == to and (shape_of_type(to) or [DYNAMIC])
+        return source if same and (DYNAMIC not in same or len(same) == 1) else None
+    return fold_reshape(op)
+
+
+def _fold_extract_slice(op: Operation) -> Folded | None:
+    """Fold a part of a uniform constant, and what was inserted at the same place."""
+    assert isinstance(op, tensor.ExtractSliceOp)
+    number, type = uniform_number(constant_of(op.source)), op.result.type
+    if number is not None and is_shaped(type):
+        return uniform_attribute(number, type)
+    inserted = op.source.owner
+    if isinstance(inserted, tensor.InsertSliceOp) and inserted.source.type == type:
+        return inserted.source if same_slice(op, inserted) else None
+    return None
+
+
+def _fold_insert_slice(op: Operation) -> Folded | None:
+    """Fold an insertion of all elements, of none, and of what is there already."""
+    assert isinstance(op, tensor.InsertSliceOp)
+    if op.source.type == op.result.type and DYNAMIC not in (shape_of_type(op.source.type) or ()):
+        parts = slice_of(op)
+        if all(known(start) == 0 for start in parts[0]) and all(known(s) == 1 for s in parts[2]):
+            return op.source
+    if 0 in (shape_of_type(op.source.type) or ()):
+        return op.dest
+    extracted = op.source.owner
+    if isinstance(extracted, tensor.ExtractSliceOp) and extracted.source is op.dest:
+        return op.dest if same_slice(op, extracted) else None
+    return None
+
+
+def _fold_concat(op: Operation) -> Folded | None:
+    single = op.operands[0]
+    return single if len(op.operands) == 1 and single.type == op.results[0].type else None
+
+
+def _fold_pad(op: Operation) -> Folded | None:
+    """Fold a padding of nothing."""
+    source, to = op.operands[0], op.results[0].type
+    if source.type != to or DYNAMIC in (shape_of_type(to) or [DYNAMIC]):
+        return None
+    return None if op.properties.get("nofold") else source
+
+
+FOLDS: Final[Mapping[str, Fold]] = {
+    "tensor.cast": fold_cast,
+    "tensor.collapse_shape": _fold_tensor_reshape,
+    "tensor.concat": _fold_concat,
+    "tensor.dim": fold_dim,
+    "tensor.expand_shape": _fold_tensor_reshape,
+    "tensor.extract": _fold_extract,
+    "tensor.extract_slice": _fold_extract_slice,
+    "tensor.from_elements": _fold_from_elements,
+    "tensor.insert": _fold_insert,
+    "tensor.insert_slice": _fold_insert_slice,
+    "tensor.pad": _fold_pad,
+    "tensor.reshape": _fold_tensor_reshape,
+    "tensor.splat": _fold_splat,
+}
+
+
+class ConstantEmpty(RewritePattern):
+    """Write the constant sizes of an empty tensor into its type."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.EmptyOp, rewriter: PatternRewriter, /) -> None:
+        shape = shape_of_type(op.tensor.type)
+        if not op.dynamic_sizes or shape is None:
+            return
+        values = iter(op.dynamic_sizes)
+        sizes = folded([next(values) if size == DYNAMIC else size for size in shape], 0)
+        new = static_sizes(sizes)
+        if new != shape:
+            kept = [size for size in sizes if isinstance(size, SSAValue)]
+            replace_with(rewriter, op, tensor.EmptyOp(kept, with_shape(op.tensor.type, new)))
+
+
+class CastOfEmpty(RewritePattern):
+    """Make an empty tensor of the type to which it is cast."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.CastOp, rewriter: PatternRewriter, /) -> None:
+        made, to = op.source.owner, op.dest.type
+        shape = shape_of_type(to)
+        if not isinstance(made, tensor.EmptyOp) or shape is None:
+            return
+        values, sizes = iter(made.dynamic_sizes), list[SSAValue]()
+        old = shape_of_type(made.tensor.type) or []
+        for before, after in zip(old, shape, strict=True):
+            value = next(values) if before == DYNAMIC else None
+            if after == DYNAMIC:
+                if value is None:
+                    return
+                sizes.append(value)
+        rewriter.replace(op, tensor.EmptyOp(sizes, to))
+
+
+class ReshapeElements(RewritePattern):
+    """Make a tensor of elements in the shape to which it is reshaped."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Reshape, rewriter: PatternRewriter, /) -> None:
+        made, to = op.operands[0].owner, op.results[0].type
+        if not is_shaped(to) or not to.has_static_shape():
+            return
+        if isinstance(made, tensor.FromElementsOp | tensor.SplatOp):
+            rewriter.replace(
+                op,
+                made.__class__.create(
+                    operands=made.operands, result_types=[to], properties=made.properties
+                ),
+            )
+
+
+class MergeTensorReshapes(RewritePattern):
+    """Reshape what a reshape is of."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.ReshapeOp, rewriter: PatternRewriter, /) -> None:
+        inner = op.source.owner
+        if isinstance(inner, tensor.ReshapeOp):
+            op.operands[0] = inner.source
+            rewriter.handle_operation_modification(op)
+
+
+class ReshapeToSame(RewritePattern):
+    """Replace a reshape to the sizes of its operand, as `dim` or its type say."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.ReshapeOp, rewriter: PatternRewriter, /) -> None:
+        made, shape = op.shape.owner, shape_of_type(op.source.type)
+        if not isinstance(made, tensor.FromElementsOp) or op.source.type != op.result.type:
+            return
+        if shape is None or len(made.elements) != len(shape):
+            return
+        doubtful = 0
+        for index, (element, size) in enumerate(zip(made.elements, shape, strict=True)):
+            dim = element.owner
+            is_dim = (
+                isinstance(dim, tensor.DimOp)
+                and dim.source is op.source
+                and signed_integer(dim.index) == index
+            )
+            if not is_dim and (size == DYNAMIC or constant_integer(element) != size):
+                doubtful += 1
+        # All but one size determine the last one.
+        if doubtful <= 1 and shape.count(DYNAMIC) - doubtful <= len(shape):
+            if doubtful == 0 or 0 not in shape:
+                rewriter.replace(op, (), [op.source])
+
+
+# Insertions
+
+
+class ConstantInsertion(RewritePattern):
+    """Write the constant offsets, sizes and strides of an insertion into its properties."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.InsertSliceOp, rewriter: PatternRewriter, /) -> None:
+        old = slice_of(op)
+        new = (folded(old[0], 0), folded(old[1], 0), folded(old[2], nonzero=True))
+        if all(a is b for x, y in zip(old, new, strict=True) for a, b in zip(x, y, strict=True)):
+            return
+        source = op.source
+        reduced = shape_of_type(source.type)
+        dropped = dropped_dimensions(static_sizes(old[1]), reduced or ())
+        full = subview_type(op.dest.type, new)
+        if dropped is None or full is None:
+            return
+        wanted = without_dimensions(full, dropped)
+        if wanted != source.type:
+            cast = rewriter.insert(cast_to(tensor.CastOp, source, _with_encoding(wanted, source)))
+            source = cast.results[0]
+        rewriter.replace(op, rebuilt_slice(op, [source, op.dest], new, op.result.type))
+
+
+def _with_encoding(type: Attribute, like: SSAValue) -> Attribute:
+    assert isinstance(type, TensorType)
+    return with_shape(like.type, type.get_shape())
+
+
+class InsertUncast(RewritePattern):
+    """Insert what was cast into what was cast."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.InsertSliceOp, rewriter: PatternRewriter, /) -> None:
+        source = uncast(op.source) or op.source
+        dest = uncast(op.dest) or op.dest
+        if source is op.source and dest is op.dest:
+            return
+        parts = slice_of(op)
+        if any(isinstance(s, SSAValue) and known(s) is not None for part in parts for s in part):
+            return
+        offsets, sizes, strides = parts
+        reduced = shape_of_type(source.type) or []
+        old = shape_of_type(op.source.type) or []
+        dropped = dropped_dimensions(static_sizes(sizes), old)
+        if dropped is None:
+            return
+        values = iter(reduced)
+        # The sizes of a static source are numbers.
+        new = [
+            size
+            if index in dropped or (number := next(values)) == DYNAMIC or not _is_value(size)
+            else number
+            for index, size in enumerate(sizes)
+        ]
+        replace_with(
+            rewriter,
+            op,
+            rebuilt_slice(op, [source, dest], (offsets, new, strides), dest.type),
+        )
+
+
+def _is_value(size: Size) -> bool:
+    return isinstance(size, SSAValue)
+
+
+class DropOverwritten(RewritePattern):
+    """Insert into what an insertion at the same place was into."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.InsertSliceOp, rewriter: PatternRewriter, /) -> None:
+        inner = op.dest.owner
+        if isinstance(inner, tensor.InsertSliceOp) and inner.source.type == op.source.type:
+            if same_slice(op, inner):
+                op.operands[1] = inner.dest
+                rewriter.handle_operation_modification(op)
+
+
+# Paddings
+
+
+class ConstantPadding(RewritePattern):
+    """Write the constant widths of a padding into its type, and drop one of nothing."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.PadOp, rewriter: PatternRewriter, /) -> None:
+        widths = [mixed(op.static_low, op.low), mixed(op.static_high, op.high)]
+        new = [folded(part, 0) for part in widths]
+        source = uncast(op.source) or op.source
+        shape = shape_of_type(source.type)
+        if shape is None:
+            return
+        if all(known(width) == 0 for part in new for width in part) and not op.nofold:
+            if source.type == op.result.type:
+                rewriter.replace(op, (), [source])
+            else:
+                rewriter.replace(op, cast_to(tensor.CastOp, source, op.result.type))
+            return
+        sizes = [
+            DYNAMIC if DYNAMIC in (size, *ends) else size + sum(ends)
+            for size, *ends in zip(shape, *(static_sizes(part) for part in new), strict=True)
+        ]
+        # A result may know more than follows from the widths.
+        old = shape_of_type(op.result.type) or []
+        sizes = [b if a == DYNAMIC else a for a, b in zip(sizes, old, strict=True)]
+        unchanged = all(
+            a is b for x, y in zip(widths, new, strict=True) for a, b in zip(x, y, strict=True)
+        )
+        if sizes == old and unchanged and source is op.source:
+            return
+        (static_low, low), (static_high, high) = map(split, new)
+        made = tensor.PadOp.build(
+            operands=[source, low, high],
+            result_types=[with_shape(op.result.type, sizes)],
+            properties={"static_low": static_low, "static_high": static_high, "nofold": op.nofold},
+            regions=[op.detach_region(op.regions[0])],
+            attributes=op.attributes,
+        )
+        replace_with(rewriter, op, made)
+
+
+PATTERNS: Final[tuple[RewritePattern, ...]] = (
+    TakeUncast({"tensor.dim": (0,), "tensor.extract": (0,)}),
+    *SHARED,
+    ConstantEmpty(),
+    CastOfEmpty(),
+    ReshapeElements(),
+    MergeTensorReshapes(),
+    ReshapeToSame(),
+    ConstantInsertion(),
+    InsertUncast(),
+    DropOverwritten(),
+    ConstantPadding(),
+)
