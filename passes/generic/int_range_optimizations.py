@@ -18,7 +18,7 @@ from ...passmanager.dataflow.sparse import ForwardAnalysis
 from ...passmanager.fast.edit import erase
 from ...passmanager.ir.walk import ops_of
 from ...passmanager.releases.floats import key_of
-from .canonicalize.scalar_folds import is_integer
+from .canonicalize.constants import is_integer, truncated_integer
 from .canonicalize.scalar_values import width_of, wrap
 from .sccp import ConstantValue, replace_by_constants
 
@@ -275,7 +275,7 @@ def optimize_by_ranges(root: Operation, actions: Actions = SILENT) -> None:
         state, type = known.state(value), value.type
         if state is None or state.low != state.high or not is_integer(type):
             return None
-        attribute = IntegerAttr(state.low, type)
+        attribute = truncated_integer(state.low, type)
         owner = value.owner
         source = owner if isinstance(owner, arith.ConstantOp) else None
         return ConstantValue((arith.ConstantOp.name, key_of(attribute), type), attribute, source)

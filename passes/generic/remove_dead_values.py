@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
@@ -138,8 +138,7 @@ def _fixed(flow: ControlFlow, root: Operation) -> Iterator[Operation]:
     """Yield the operations whose values must all stay: of functions that are not to be changed, and
     of operations of which it is not known which operand becomes which value."""
     for func, calls in flow.calls.items():
-        changes = isinstance(func, FuncOp) and not is_opaque(func) and not func.is_declaration
-        if not changes or not all(_fits(call, func) for call in calls):
+        if not may_change_signature(func, calls):
             yield func
     for op in walk(root):
         if op.regions and is_skipped(op):
@@ -148,6 +147,13 @@ def _fixed(flow: ControlFlow, root: Operation) -> Iterator[Operation]:
             edges = (edge for point in flow.arriving(op) for edge in flow.edges(point) or ())
             if any(len(edge.operands) != len(edge.inputs) for edge in edges):
                 yield op
+
+
+def may_change_signature(func: Operation, calls: Iterable[Operation]) -> TypeGuard[FuncOp]:
+    """Return whether the parameters and results of `func` may change with `calls`, all its calls:
+    nothing excludes them from optimization."""
+    changes = isinstance(func, FuncOp) and not is_opaque(func) and not func.is_declaration
+    return changes and all(_fits(call, func) for call in calls)
 
 
 def _fits(call: Operation, func: Operation) -> bool:

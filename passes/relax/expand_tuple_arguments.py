@@ -14,23 +14,25 @@ from ...dialects.relax.graph import TupleGetItemOp, TupleOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.dataflow.edges import ControlFlow
 from ...passmanager.fast.edit import erase
-from ..generic.call_graph import CallGraph
-from ..generic.liveness import direct_calls
+from ..generic.remove_dead_values import may_change_signature
 
 
-def expand_tuple_arguments(
-    module: ModuleOp, graph: CallGraph | None = None, actions: Actions = SILENT
-) -> None:
+def expand_tuple_arguments(module: ModuleOp, actions: Actions = SILENT) -> None:
     """Replace each parameter of a private function that is a tuple by parameters for its elements,
     those of tuples in it, too. All references of the function must be calls."""
-    for func, calls in direct_calls(module, graph).items():
+    flow = ControlFlow(module)
+    for func, calls in flow.calls.items():
+        if func in flow.exposed or not calls or not may_change_signature(func, calls):
+            continue
         types = func.function_type.inputs.data
         tuples = [i for i, type in enumerate(types) if isinstance(type, TupleType)]
         if not tuples or not actions.allowed(func):
             continue
         expand_parameters(func)
         for call in calls:
+            assert isinstance(call, CallOp)  # as the signature may change
             packed = [v.owner for v in call.arguments if isinstance(v.owner, TupleOp)]
             call.operands = elements_of(call)
             erase_unused(packed)
@@ -173,4 +175,4 @@ class ExpandTupleArguments(ModulePass):
     preserves = ("infer-type",)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        expand_tuple_arguments(module, ctx.analyses.get(CallGraph, module), ctx.actions)
+        expand_tuple_arguments(module, ctx.actions)

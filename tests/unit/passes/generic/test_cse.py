@@ -152,7 +152,7 @@ def test_what_dominates_is_available() -> None:
     """A sum, also with exchanged operands, is; a product in each of two branches is not after them,
     nor in the other one."""
     module = parse(BLOCKS)
-    cse(module, recorder := Recorder(), mlir=True)
+    cse(module, recorder := CollectingActions(), mlir=True)
     assert [op.name for op in walk(module)].count("arith.addi") == 1
     assert [op.name for op in walk(module)].count("arith.muli") == 3
     assert recorder.counts == {"merged": 2}
@@ -161,5 +161,5 @@ def test_what_dominates_is_available() -> None:
 
 def test_blocks_are_left_alone_as_by_xdsl() -> None:
     module = parse(BLOCKS)
-    cse(module, recorder := Recorder())
+    cse(module, recorder := CollectingActions())
     assert recorder.counts.total() == 0
