@@ -124,13 +124,13 @@ def _remove_more(
 
 
 def _simplify_regions(module: ModuleOp, actions: Actions, *, mlir: bool, merges: bool) -> bool:
-    """Remove dead ops that have uses, dead arguments, and merge equal blocks, in one step; return
+    """Remove dead ops that have uses, and merge equal blocks, in one step; return
     whether anything was changed."""
     if not _may_hide_dead_ops(module):
         return False
     if not actions.allowed(module, "region-dce"):
         return False
-    changed = remove_region_dead_code(module, arguments=mlir)
+    changed = remove_region_dead_code(module)
     return (mlir and merges and merge_identical_blocks(module)) or changed
 
 
