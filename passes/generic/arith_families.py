@@ -7,6 +7,8 @@ from typing import Final
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 
+from ...passmanager.ir.per_class import PerClass
+
 Family = frozenset[type[Operation]]
 
 _BY_NAME = {op.name.removeprefix("arith."): op for op in arith.Arith.operations}
@@ -23,3 +25,17 @@ COMMUTATIVE: Final = REORDERABLE | family("addf mulf maximumf minimumf maxnumf m
 """MLIR's commutative operations; xDSL 0.74 has the trait for five of them."""
 DIVISIONS: Final = family("divsi divui remsi remui floordivsi ceildivsi ceildivui")
 """Operations that are undefined for some divisors, and trap."""
+
+
+def _kind(cls: type[Operation]) -> type[Operation]:
+    dialect, _, name = cls.name.partition(".")
+    return _BY_NAME.get(name, cls) if dialect == "arith" else cls
+
+
+_kinds: Final = PerClass[Operation, type[Operation]](_kind)
+
+
+def kind_of(op: Operation) -> type[Operation]:
+    """Return xDSL's class of an operation of `arith`, also of one on vectors or with flags, which
+    are classes of their own where xDSL's is for scalars; any other operation's own class."""
+    return _kinds[type(op)]

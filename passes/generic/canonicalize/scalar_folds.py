@@ -20,7 +20,7 @@ from ....passmanager.fast.edit import read_step
 from ....passmanager.ir.per_class import PerClass
 from ....passmanager.ir.text.printer import is_dense
 from ....passmanager.releases.floats import key_of
-from ..arith_families import COMMUTATIVE, DIVISIONS
+from ..arith_families import COMMUTATIVE, DIVISIONS, kind_of
 from .constants import (
     Constant,
     constant_float,
@@ -34,7 +34,16 @@ from .constants import (
     uniform_attribute,
     uniform_number,
 )
-from .scalar_values import MIN_NORMAL, Number, compute, element_of, is_computed, is_shaped, width_of
+from .scalar_values import (
+    MIN_NORMAL,
+    Number,
+    compute,
+    element_of,
+    is_computed,
+    is_shaped,
+    predicate_of,
+    width_of,
+)
 
 __all__ = ["fold_scalar", "is_foldable_scalar", "merge_floats"]
 
@@ -80,7 +89,7 @@ def _evaluate(op: Operation) -> Constant | None:
     if None not in numbers:
         number = _compute(op, cast("Sequence[Number]", numbers))
         return None if number is None else uniform_attribute(number, type)
-    if isinstance(op, arith.BitcastOp):
+    if kind_of(op) is arith.BitcastOp:
         return _reinterpreted(constants[0], type)
     # Uniform constants are repeated.
     each = [
@@ -105,7 +114,7 @@ def _compute(op: Operation, numbers: Sequence[Number]) -> Number | None:
     if not _is_defined(op, *numbers) or (result := compute(op, *numbers)) is None:
         return None
     # Processors differ in the sign of a NaN that they compute: as xDSL, none.
-    if math.isnan(result) and not isinstance(op, arith.NegfOp | arith.BitcastOp):
+    if math.isnan(result) and kind_of(op) not in (arith.NegfOp, arith.BitcastOp):
         return math.nan
     return result
 
@@ -127,14 +136,14 @@ def merge_floats(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Constant | None
     if merged is None or not math.isfinite(merged):
         return None
     element = element_of(lhs.type)
-    if isinstance(op, arith.MulfOp) and abs(merged) < MIN_NORMAL[type(element)]:
+    if kind_of(op) is arith.MulfOp and abs(merged) < MIN_NORMAL[type(element)]:
         return None
     return uniform_attribute(merged, lhs.type)
 
 
 def _is_defined(op: Operation, *numbers: Number) -> bool:
     """Return whether an operation on these numbers has a defined result."""
-    kind = type(op)
+    kind = kind_of(op)
     if kind in DIVISIONS:
         lhs, rhs = numbers
         if not rhs:
@@ -145,9 +154,9 @@ def _is_defined(op: Operation, *numbers: Number) -> bool:
     if kind in _SHIFTS:
         width = width_of(op.operands[1].type)
         return int(numbers[1]) & ((1 << width) - 1) < width
-    if isinstance(op, arith.FPToSIOp | arith.FPToUIOp):
+    if kind_of(op) in (arith.FPToSIOp, arith.FPToUIOp):
         value, width = numbers[0], width_of(op.results[0].type)
-        is_signed = isinstance(op, arith.FPToSIOp)
+        is_signed = kind_of(op) is arith.FPToSIOp
         low, high = (-(1 << (width - 1)), 1 << (width - 1)) if is_signed else (0, 1 << width)
         # Out of range the conversion is poison in LLVM; numpy would give some number.
         return math.isfinite(value) and low <= math.trunc(value) < high
@@ -163,7 +172,7 @@ _UNSIGNED = frozenset((arith.DivUIOp, arith.RemUIOp, arith.CeilDivUIOp))
 
 def _definition(value: SSAValue, *classes: type[Operation]) -> Operation | None:
     """Return the operation that defines `value`, if it has one of these classes."""
-    if isinstance(value, OpResult) and isinstance(value.op, classes):
+    if isinstance(value, OpResult) and kind_of(value.op) in classes:
         return value.op
     return None
 
@@ -191,7 +200,7 @@ _ABSORBING: dict[type[Operation], int] = {arith.MuliOp: 0, arith.AndIOp: 0, arit
 
 
 def _fold_integers(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    kind = type(op)
+    kind = kind_of(op)
     if (constant := constant_integer(rhs)) is not None:
         every = ones(lhs)
         if kind in _ABSORBING and constant == _ABSORBING[kind] & every:
@@ -235,13 +244,13 @@ def _fold_undone(kind: type[Operation], lhs: SSAValue, rhs: SSAValue) -> Folded:
 def _fold_division(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
     # A signed i1 has no 1: its one bit set is -1.
     by = constant_integer(rhs)
-    if by == 1 and (type(op) in _UNSIGNED or width_of(lhs.type) > 1):
+    if by == 1 and (kind_of(op) in _UNSIGNED or width_of(lhs.type) > 1):
         return (
-            uniform_attribute(0, lhs.type) if isinstance(op, arith.RemSIOp | arith.RemUIOp) else lhs
+            uniform_attribute(0, lhs.type) if kind_of(op) in (arith.RemSIOp, arith.RemUIOp) else lhs
         )
     if (factor := _exact_quotient(op, lhs, rhs)) is not None:
         return factor
-    if by and isinstance(op, arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp):
+    if by and kind_of(op) in (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp):
         if constant_integer(lhs) == 0:
             return uniform_attribute(0, lhs.type)
     return None
@@ -254,7 +263,7 @@ _EXACT: dict[type[Operation], str] = {arith.DivUIOp: "nuw", arith.DivSIOp: "nsw"
 def _exact_quotient(op: Operation, lhs: SSAValue, rhs: SSAValue) -> SSAValue | None:
     """Return the other factor of a product that does not wrap and is divided by one of them."""
     product = lhs.owner
-    if not isinstance(product, arith.MuliOp) or (flag := _EXACT.get(type(op))) is None:
+    if not isinstance(product, arith.MuliOp) or (flag := _EXACT.get(kind_of(op))) is None:
         return None
     if rhs not in product.operands or flag not in overflow_flags(product):
         return None
@@ -275,9 +284,9 @@ def _fold_integer_bound(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
     if (constant := constant_integer(rhs)) is None:
         return None
     top, least = ones(lhs), 1 << (width_of(lhs.type) - 1)
-    low, high = (0, top) if isinstance(op, arith.MinUIOp | arith.MaxUIOp) else (least, top ^ least)
+    low, high = (0, top) if kind_of(op) in (arith.MinUIOp, arith.MaxUIOp) else (least, top ^ least)
     # `low` is neutral and `high` absorbs: of a minimum these are the greatest and the least number.
-    if isinstance(op, arith.MinSIOp | arith.MinUIOp):
+    if kind_of(op) in (arith.MinSIOp, arith.MinUIOp):
         low, high = high, low
     return lhs if constant == low else rhs if constant == high else None
 
@@ -287,36 +296,34 @@ _TRUE_OF_EQUALS = {0, 3, 5, 7, 9}
 
 
 def _fold_cmpi(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    assert isinstance(op, arith.CmpiOp)
-    predicate = op.predicate.value.data
+    predicate, type = predicate_of(op), op.results[0].type
     if lhs is rhs:
-        return uniform_attribute(predicate in _TRUE_OF_EQUALS, op.result.type)
+        return uniform_attribute(predicate in _TRUE_OF_EQUALS, type)
     constant = constant_integer(rhs)
     if constant is None or predicate > 1:
         return None
     is_equal = predicate == 0
-    if lhs.type == op.result.type:  # an i1
+    if lhs.type == type:  # an i1
         return lhs if constant == is_equal else None
     # `extui %b == 1` and `extui %b != 0` are `%b`; so is `extsi %b == -1`.
     if (cast := _definition(lhs, arith.ExtUIOp, arith.ExtSIOp)) is not None:
         inner = cast.operands[0]
-        if inner.type == op.result.type:
-            extended = 1 if isinstance(cast, arith.ExtUIOp) else ones(lhs)
+        if inner.type == type:
+            extended = 1 if kind_of(cast) is arith.ExtUIOp else ones(lhs)
             if constant == (extended if is_equal else 0):
                 return inner
     return None
 
 
 def _fold_cmpf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    assert isinstance(op, arith.CmpfOp)
-    predicate = op.predicate.value.data
+    predicate, type = predicate_of(op), op.results[0].type
     if predicate in (0, 15):
-        return uniform_attribute(predicate == 15, op.result.type)
+        return uniform_attribute(predicate == 15, type)
     for value in (lhs, rhs):
         if (constant := constant_float(value)) is not None and math.isnan(constant):
             # From 8 on the predicates are the unordered ones, which hold for NaN; 0 never holds, 15
             # always.
-            return uniform_attribute(predicate >= 8, op.result.type)
+            return uniform_attribute(predicate >= 8, type)
     return None
 
 
@@ -332,9 +339,9 @@ def _fold_select(op: Operation, cond: SSAValue, lhs: SSAValue, rhs: SSAValue) ->
     if cond.type == lhs.type and (constant_integer(lhs), constant_integer(rhs)) == (1, 0):
         return cond
     compare = _definition(cond, arith.CmpiOp)
-    if isinstance(compare, arith.CmpiOp) and compare.predicate.value.data < 2:
+    if compare is not None and (predicate := predicate_of(compare)) < 2:
         if set(compare.operands) == {lhs, rhs}:
-            return rhs if compare.predicate.value.data == 0 else lhs
+            return rhs if predicate == 0 else lhs
     return None
 
 
@@ -349,12 +356,12 @@ _NEUTRAL_FLOATS: dict[type[Operation], float] = {
 
 
 def _fold_floats(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    neutral = _NEUTRAL_FLOATS[type(op)]
+    neutral = _NEUTRAL_FLOATS[kind_of(op)]
     if _is_float(rhs, neutral):
         return lhs
-    if type(op) is arith.MulfOp and constant_float(rhs) == 0 and _ignores_signs_and_nan(op):
+    if kind_of(op) is arith.MulfOp and constant_float(rhs) == 0 and _ignores_signs_and_nan(op):
         return rhs
-    return rhs if type(op) in COMMUTATIVE and _is_float(lhs, neutral) else None
+    return rhs if kind_of(op) in COMMUTATIVE and _is_float(lhs, neutral) else None
 
 
 def _fastmath(op: Operation) -> set[FastMathFlag]:
@@ -384,8 +391,8 @@ def _fold_negf(op: Operation, value: SSAValue) -> Folded:
 def _fold_float_bound(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
     if lhs is rhs:
         return lhs
-    is_maximum = isinstance(op, arith.MaximumfOp | arith.MaxnumfOp)
-    ignores_nan = isinstance(op, arith.MaxnumfOp | arith.MinnumfOp)
+    is_maximum = kind_of(op) in (arith.MaximumfOp, arith.MaxnumfOp)
+    ignores_nan = kind_of(op) in (arith.MaxnumfOp, arith.MinnumfOp)
     # `maxnumf(x, -inf)` is -inf if x is NaN, and so no identity.
     neutral = math.nan if ignores_nan else -math.inf if is_maximum else math.inf
     for a, b in ((lhs, rhs), (rhs, lhs)):
@@ -406,10 +413,10 @@ def _fold_cast_back(op: Operation, value: SSAValue) -> Folded:
     """Return the value that was cast to a wider type, of which `op` is the cast back."""
     if value.type == op.results[0].type:
         return value  # as a `bitcast` to the same type
-    inner = _definition(value, *_CAST_BACK[type(op)])
+    inner = _definition(value, *_CAST_BACK[kind_of(op)])
     if inner is None or inner.operands[0].type != op.results[0].type:
         return None
-    if isinstance(op, arith.IndexCastOp) and not _is_index(inner.results[0]):
+    if kind_of(op) is arith.IndexCastOp and not _is_index(inner.results[0]):
         return None  # an index that was truncated
     return inner.operands[0]
 

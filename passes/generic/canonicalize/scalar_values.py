@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     IndexType,
+    IntegerAttr,
     IntegerType,
     TensorType,
     UnrankedTensorType,
@@ -145,10 +146,14 @@ def _select(condition: int, lhs: Number, rhs: Number) -> Number:
     return lhs if condition else rhs
 
 
+def predicate_of(op: Operation) -> int:
+    """Return the number of the predicate of a comparison."""
+    return cast("IntegerAttr", op.properties["predicate"]).value.data
+
+
 def _compare_integers(op: Operation, lhs: int, rhs: int) -> int:
     """Compare by the predicate: 0 to 5 are equality and signed, 6 to 9 unsigned."""
-    assert isinstance(op, arith.CmpiOp)
-    predicate = op.predicate.value.data
+    predicate = predicate_of(op)
     if predicate < 6:
         return _COMPARE[predicate](lhs, rhs)
     return _unsigned(_COMPARE[predicate - 4])(op, lhs, rhs)
@@ -160,8 +165,7 @@ _ORDERED = (operator.eq, operator.gt, operator.ge, operator.lt, operator.le, ope
 
 def _compare_floats(op: Operation, lhs: float, rhs: float) -> bool:
     """Compare by the predicate: false, 6 ordered ones, ord, 6 unordered ones, uno, true."""
-    assert isinstance(op, arith.CmpfOp)
-    predicate, unordered = op.predicate.value.data, math.isnan(lhs) or math.isnan(rhs)
+    predicate, unordered = predicate_of(op), math.isnan(lhs) or math.isnan(rhs)
     if predicate in (0, 15):
         return predicate == 15
     if predicate in (7, 14):
