@@ -38,8 +38,8 @@ func.func @vectors(%m: memref<8xf32>, %i: index, %v: vector<4xf32>, %x: f32, %k:
 func.func @affine(%m: memref<8x8xf32>, %n: index) {
   affine.for %i = 0 to 8 {
     affine.for %j = 0 to %n step 2 {
-      %0 = affine.load %m[%i, %j] : memref<8x8xf32>
-      affine.store %0, %m[%j, %i] : memref<8x8xf32>
+      %0 = "affine.load"(%m, %i, %j) <{map = affine_map<(d0, d1) -> (d0, d1)>}> : (memref<8x8xf32>, index, index) -> f32
+      "affine.store"(%0, %m, %j, %i) <{map = affine_map<(d0, d1) -> (d0, d1)>}> : (f32, memref<8x8xf32>, index, index) -> ()
       %1 = affine.apply affine_map<(d0, d1) -> (d0 + d1)>(%i, %j)
     }
   }

@@ -33,7 +33,7 @@
 "test.op"() {a = #unknown.attr<2>, b = !unknown.type<x>, f = loc("f":1:2), g = loc(unknown)} : () -> ()
 // -----
 #alias = 5 : i32
-!alias = tensor<2xf32>
+!alias = f32
 #map = affine_map<(d0) -> (d0)>
 %0 = "test.op"() {a = #alias, b = [#alias, #map]} : () -> !alias
 %1 = "test.op"() {a = #alias, b = [#alias, #map]} : () -> tensor<2x!alias>
