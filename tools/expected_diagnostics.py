@@ -11,9 +11,10 @@ from functools import cached_property
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 
-from ..passmanager.actions import Remark, RemarkFilter, yaml_text
+from ..passmanager.actions import Remark, RemarkFilter
 from ..passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
 from ..passmanager.errors import InvalidIRError
+from ..passmanager.remark_yaml import yaml_text
 from ..passmanager.run import Run
 from .command_line.arguments import REMARK_OPTIONS
 from .failures import BAD_INPUT, diagnostics_of, report, status_of

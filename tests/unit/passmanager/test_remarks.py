@@ -24,8 +24,9 @@ from passline.passmanager import (
     Sequential,
     Severity,
 )
-from passline.passmanager.actions import Argument, RemarkFilter, yaml_text
+from passline.passmanager.actions import Argument, RemarkFilter
 from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.remark_yaml import yaml_text
 
 
 def say(actions: Actions, op: Operation) -> None:
