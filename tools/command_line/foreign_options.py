@@ -43,7 +43,6 @@ ADVICE: Mapping[str, str] = {
     "--show-dialects": "write --list-dialects",
     "--split-input-file-marker": "write --split-input-file=MARKER",
     "--stats": "write --pass-statistics",
-    "--view-op-graph": "--report=FILE.html draws the graphs of functions",
     "-S": "not needed: the result is text",
 }
 """An option of another tool -> what to write here."""

@@ -33,7 +33,6 @@ from passline.passmanager import (
 from passline.passmanager.config import option_type
 from passline.passmanager.foreign_names import ForeignName
 from passline.passmanager.names import name_key
-from passline.passmanager.registry import installed
 
 PAGE = Path(__file__).parents[3] / "docs" / "tvm-passes.md"
 SECTIONS = read_sections()
@@ -42,13 +41,6 @@ PASSES = SECTIONS["passes"]
 KEYS = SECTIONS["keys"]
 PIPELINES = SECTIONS["pipelines"]
 ROWS = [*PASSES, *SECTIONS["older passes"]]
-NEW = {
-    *("expand-matmul-of-sum", "expand-tuple-arguments", "fuse-transpose-matmul"),
-    *("reorder-take-after-matmul", "relax-topological-sort", "tir-narrow-data-type"),
-    *("tir-hoist-expression", "tir-instrument-bound-checkers"),
-}
-"""Passes in the table that come with another change; they are not looked at until then."""
-PENDING = {name for name in NEW if name_key(name) not in installed().names}
 
 
 def counterparts(row: ForeignName) -> list[str]:
@@ -59,16 +51,13 @@ def counterparts(row: ForeignName) -> list[str]:
 @table_test("row", ROWS)
 def test_counterparts_are_passes(row: ForeignName) -> None:
     for name in counterparts(row):
-        if name not in PENDING:
-            assert name_key(find_pass(name).name) == name_key(name)
+        assert name_key(find_pass(name).name) == name_key(name)
     assert not row.is_same or len(counterparts(row)) == 1
     assert row.here or row.note, "a row without a counterpart says why"
 
 
 @table_test("row", KEYS)
 def test_keys_are_accepted_or_say_what_to_write(row: ForeignName) -> None:
-    if row.here in PENDING:
-        return
     if row.is_same:
         option_type(row.name)  # which raises for an unknown key
         return
@@ -79,7 +68,7 @@ def test_keys_are_accepted_or_say_what_to_write(row: ForeignName) -> None:
         option_type(row.here)
 
 
-@table_test("row", [row for row in ROWS if row.here.split("{")[0] not in PENDING])
+@table_test("row", ROWS)
 def test_every_spelling_of_a_pass_is_answered(row: ForeignName) -> None:
     namespace, _, name = row.name.partition(".")
     spelling = f"{namespace}.transform.{name}"

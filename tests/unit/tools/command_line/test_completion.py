@@ -81,7 +81,7 @@ def completed(text: str, *words: str) -> list[str]:
     return done.stdout.split()
 
 
-FUSE = ["fuse-ops", "fuse-ops-by-pattern"]
+FUSE = ["fuse-ops", "fuse-ops-by-pattern", "fuse-transpose-matmul"]
 
 
 @table_test(

@@ -86,7 +86,6 @@ def test_switch_with_another_value_is_an_error() -> None:
         ("--mlir-disable-threading", "passes run one after the other"),
         ("--emit-bytecode", "the result is text"),
         ("-emit-bytecode", "the result is text"),
-        ("--view-op-graph", "--report=FILE.html draws the graphs of functions"),
         ("-print-after-all", "write --print-ir-after-all"),
         ("-print-changed=diff", "--print-diff"),
         ("-S", "the result is text"),
