@@ -1,4 +1,7 @@
-"""The base of dataflow analyses: states of a lattice, and the worklist that finds a fixpoint."""
+"""The base of dataflow analyses: states of a lattice, and the worklist that finds a fixpoint.
+
+xDSL 0.75's solver (`xdsl.analysis`) refuses nested regions, several blocks and calls.
+"""
 
 from __future__ import annotations
 

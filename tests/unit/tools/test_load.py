@@ -115,13 +115,15 @@ def rows(report: str) -> list[str]:
 
 def test_timing_has_the_imports_of_passes_first() -> None:
     names = rows(opt(EXAMPLE.read_text(), "-O3", "--timing"))
-    assert names[:4] == ["Load", "Parser", "Verifier", "sequential"]
+    # A row of the parser's for each dialect.
+    others = [name for name in names if name != "  Load"]
+    assert others[:4] == ["Load", "Parser", "Verifier", "sequential"]
     assert names.index("      Load") + 1 == names.index("      fold-constant")
 
 
 def test_timing_has_the_imports_of_dialects_in_the_parser() -> None:
     names = rows(opt(EXAMPLE.read_text(), "--timing"))
-    assert names[:3] == ["Parser", "  Load", "Verifier"]
+    assert names[: names.index("Verifier")] == ["Parser", *["  Load"] * names.count("  Load")]
 
 
 def test_record_and_trace_have_the_same_imports(tmp_path: Path) -> None:
