@@ -93,14 +93,14 @@ def rebuilt_slice(
     op: IRDLOperation,
     heads: Sequence[SSAValue],
     parts: Sequence[Sequence[Size]],
-    result_type: Attribute,
+    *result_types: Attribute,
 ) -> Operation:
     """Return an operation like `op` on other operands: `heads`, then offsets, sizes and strides."""
     pairs = [split(sizes) for sizes in parts]
     names = ("static_offsets", "static_sizes", "static_strides")
     return type(op).build(
         operands=[*heads, *(dynamic for _, dynamic in pairs)],
-        result_types=[result_type],
+        result_types=result_types,
         properties=dict(zip(names, (static for static, _ in pairs), strict=True)),
         attributes=op.attributes,
     )

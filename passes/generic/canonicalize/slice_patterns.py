@@ -194,11 +194,11 @@ class ConstantSlice(RewritePattern):
         new = (folded(offsets, 0), folded(sizes, 0), folded(strides, nonzero=True))
         if all(a is b for x, y in zip(old, new, strict=True) for a, b in zip(x, y, strict=True)):
             return
-        if _is_inside(new, shape_of_type(op.source.type)):
+        if is_inside(new, shape_of_type(op.source.type)):
             rebuild_part(op, op.source, new, rewriter)
 
 
-def _is_inside(
+def is_inside(
     parts: tuple[Sequence[Size], Sequence[Size], Sequence[Size]], shape: Sequence[int] | None
 ) -> bool:
     """Return whether a part is not known to be outside of a shape."""
@@ -349,6 +349,11 @@ class CollapseExpanded(RewritePattern):
             return
         source, to = inner.operands[0], op.results[0].type
         old, new = shape_of_type(source.type), shape_of_type(to)
+        if isinstance(op, memref.CollapseShapeOp) and reassociation(op) == reassociation(inner):
+            # The same buffer, in a type that writes its layout in another way.
+            if old == new and layout_of(source.type) == layout_of(to):
+                rewriter.replace(op, cast_to(memref.CastOp, source, to))
+                return
         # Layouts of buffers would have to be computed.
         if old is None or new is None or DYNAMIC in (*old, *new):
             return
@@ -443,11 +448,9 @@ class ConstantExpansion(RewritePattern):
         old = mixed(op.static_output_shape, dynamic)
         sizes = folded(old, 0)
         source = op.src
-        if _is_strided(source.type) or _is_strided(op.result.type):
-            return
         if (plain := uncast(source)) is not None and not _is_strided(plain.type):
             source = plain
-        elif all(a is b for a, b in zip(old, sizes, strict=True)):
+        elif _is_strided(source.type) or _is_strided(op.result.type) or old == sizes:
             return
         shape = shape_of_type(source.type)
         if shape is None:
@@ -466,7 +469,9 @@ class ConstantExpansion(RewritePattern):
             elif unknown:
                 return
         static, operands = split(sizes)
-        type = with_shape(op.result.type, static_sizes(sizes))
+        # The parts of what has no layout have none either.
+        like = source.type if _is_strided(op.result.type) else op.result.type
+        type = with_shape(like, static_sizes(sizes))
         if type == op.result.type and source is op.src:
             return
         new = op.__class__.create(
