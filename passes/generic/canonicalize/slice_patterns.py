@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects import memref, tensor
-from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, NoneAttr, StridedLayoutAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -448,7 +448,7 @@ class ConstantExpansion(RewritePattern):
         old = mixed(op.static_output_shape, dynamic)
         sizes = folded(old, 0)
         source = op.src
-        if (plain := uncast(source)) is not None and not _is_strided(plain.type):
+        if (plain := uncast(source)) is not None:
             source = plain
         elif _is_strided(source.type) or _is_strided(op.result.type) or old == sizes:
             return
@@ -469,9 +469,9 @@ class ConstantExpansion(RewritePattern):
             elif unknown:
                 return
         static, operands = split(sizes)
-        # The parts of what has no layout have none either.
-        like = source.type if _is_strided(op.result.type) else op.result.type
-        type = with_shape(like, static_sizes(sizes))
+        type = _expanded(source.type, op.result.type, static_sizes(sizes), reassociation(op))
+        if type is None:
+            return
         if type == op.result.type and source is op.src:
             return
         new = op.__class__.create(
@@ -480,6 +480,27 @@ class ConstantExpansion(RewritePattern):
             properties={**op.properties, "static_output_shape": static},
         )
         replace_with(rewriter, op, new)
+
+
+def _expanded(
+    source: Attribute, like: Attribute, sizes: Sequence[int], groups: Sequence[Sequence[int]]
+) -> Attribute | None:
+    """Return the type of a buffer or tensor with each dimension replaced by a group of others: with
+    the strides that follow from those of `source`, or without a layout if it has none."""
+    if not _is_strided(source):
+        return with_shape(source if _is_strided(like) else like, sizes)
+    if (layout := layout_of(source)) is None:
+        return None
+    strides: list[int | None] = [] if groups else [1] * len(sizes)
+    for group, step in zip(groups, layout[0], strict=True):
+        for index in group:
+            inner = _product(sizes[index + 1 : group[-1] + 1])
+            strides.append(None if step is None or inner == DYNAMIC else step * inner)
+    buffer = cast("MemRefType[Attribute]", source)
+    shape = [size if size >= 0 else DYNAMIC_INDEX for size in sizes]
+    return MemRefType(
+        buffer.element_type, shape, StridedLayoutAttr(strides, layout[1]), buffer.memory_space
+    )
 
 
 def same_slice(a: Any, b: Any) -> bool:

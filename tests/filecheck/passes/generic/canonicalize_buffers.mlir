@@ -2,7 +2,6 @@
 
 // Views and copies of buffers, and calls of functions that are values.
 
-
 // The size of a reshape is loaded directly after it, where it is still the same.
 // CHECK-LABEL: @reshape_sizes(
 // CHECK-NEXT:    {{%.*}} = arith.constant 1 : index
@@ -92,6 +91,39 @@ func.func @layouts(%a: memref<?xf32, strided<[1]>>, %b: memref<8x4xf32>, %n: ind
   %f = memref.expand_shape %e [[0, 1], [2]] output_shape [8, 1, 4] : memref<8x4xf32, strided<[?, ?], offset: ?>> into memref<8x1x4xf32, strided<[?, ?, ?], offset: ?>>
   %g = memref.cast %f : memref<8x1x4xf32, strided<[?, ?, ?], offset: ?>> to memref<8x1x4xf32>
   func.return %d, %g : memref<?xf32>, memref<8x1x4xf32>
+}
+
+// What is expanded keeps its layout; a cast of it follows.
+// CHECK-LABEL: @strided(
+// CHECK-NEXT:    {{%.*}} = memref.expand_shape %b {{\[\[}}0 : i64, 1 : i64], [2 : i64{{\]\]}} output_shape [8, 1, 4] : memref<8x4xf32, strided<[8, 1]>> into memref<8x1x4xf32, strided<[8, 8, 1]>>
+// CHECK-NEXT:    {{%.*}} = "memref.cast"({{%.*}}) : (memref<8x1x4xf32, strided<[8, 8, 1]>>) -> memref<8x1x4xf32, strided<[?, ?, ?], offset: ?>>
+// CHECK-NEXT:    func.return {{%.*}} : memref<8x1x4xf32, strided<[?, ?, ?], offset: ?>>
+func.func @strided(%b: memref<8x4xf32, strided<[8, 1]>>) -> memref<8x1x4xf32, strided<[?, ?, ?], offset: ?>> {
+  %e = memref.cast %b : memref<8x4xf32, strided<[8, 1]>> to memref<8x4xf32, strided<[?, ?], offset: ?>>
+  %f = memref.expand_shape %e [[0, 1], [2]] output_shape [8, 1, 4] : memref<8x4xf32, strided<[?, ?], offset: ?>> into memref<8x1x4xf32, strided<[?, ?, ?], offset: ?>>
+  func.return %f : memref<8x1x4xf32, strided<[?, ?, ?], offset: ?>>
+}
+
+// Strides of an unknown size are not known, all others are.
+// CHECK-LABEL: @strided_unknown(
+// CHECK-NEXT:    {{%.*}} = memref.expand_shape %b {{\[\[}}0 : i64, 1 : i64], [2 : i64, 3 : i64{{\]\]}} output_shape [2, %n, 2, 2] : memref<?x4xf32, strided<[?, 1], offset: 3>> into memref<2x?x2x2xf32, strided<[?, ?, 2, 1], offset: 3>>
+// CHECK-NEXT:    {{%.*}} = "memref.cast"({{%.*}}) : (memref<2x?x2x2xf32, strided<[?, ?, 2, 1], offset: 3>>) -> memref<2x?x2x2xf32, strided<[?, ?, ?, ?], offset: ?>>
+// CHECK-NEXT:    func.return {{%.*}} : memref<2x?x2x2xf32, strided<[?, ?, ?, ?], offset: ?>>
+func.func @strided_unknown(%b: memref<?x4xf32, strided<[?, 1], offset: 3>>, %n: index) -> memref<2x?x2x2xf32, strided<[?, ?, ?, ?], offset: ?>> {
+  %e = memref.cast %b : memref<?x4xf32, strided<[?, 1], offset: 3>> to memref<?x4xf32, strided<[?, ?], offset: ?>>
+  %f = memref.expand_shape %e [[0, 1], [2, 3]] output_shape [2, %n, 2, 2] : memref<?x4xf32, strided<[?, ?], offset: ?>> into memref<2x?x2x2xf32, strided<[?, ?, ?, ?], offset: ?>>
+  func.return %f : memref<2x?x2x2xf32, strided<[?, ?, ?, ?], offset: ?>>
+}
+
+// A buffer of no dimensions.
+// CHECK-LABEL: @strided_scalar(
+// CHECK-NEXT:    {{%.*}} = memref.expand_shape %b [] output_shape [1, 1] : memref<f32, strided<[], offset: 3>> into memref<1x1xf32, strided<[1, 1], offset: 3>>
+// CHECK-NEXT:    {{%.*}} = "memref.cast"({{%.*}}) : (memref<1x1xf32, strided<[1, 1], offset: 3>>) -> memref<1x1xf32, strided<[1, 1], offset: ?>>
+// CHECK-NEXT:    func.return {{%.*}} : memref<1x1xf32, strided<[1, 1], offset: ?>>
+func.func @strided_scalar(%b: memref<f32, strided<[], offset: 3>>) -> memref<1x1xf32, strided<[1, 1], offset: ?>> {
+  %e = memref.cast %b : memref<f32, strided<[], offset: 3>> to memref<f32, strided<[], offset: ?>>
+  %f = memref.expand_shape %e [] output_shape [1, 1] : memref<f32, strided<[], offset: ?>> into memref<1x1xf32, strided<[1, 1], offset: ?>>
+  func.return %f : memref<1x1xf32, strided<[1, 1], offset: ?>>
 }
 
 func.func private @callee(index) -> index

@@ -2,7 +2,6 @@
 
 // Loops over threads.
 
-
 // Bounds and steps that are constants belong into the properties.
 // CHECK-LABEL: @bounds(
 // CHECK-NEXT:    {{%.*}} = scf.forall ({{%.*}}, {{%.*}}) = (0, 0) to (2, %n) step (1, 2) shared_outs({{%.*}} = %a) -> (tensor<?xf32>) {

@@ -14,9 +14,6 @@ func.func @maps(%n: index) -> (index, index) {
   func.return %2, %3 : index, index
 }
 
-
-func.func private @callee(index) -> index
-
 // A second branch that does nothing, but not one that does, or yields a value.
 // CHECK-LABEL: @branches(
 // CHECK-NEXT:    "affine.if"(%n) <{condition = affine_set<(d0) : ((d0 + -2) >= 0)>}> ({
