@@ -34,14 +34,15 @@ _MODULES: Final[Mapping[str, str]] = {
     "arith": "extended_arithmetic",
     "bufferization": "bufferization_patterns",
     "complex": "complex_folds",
-    "func": "function_patterns",
+    "func.call_indirect": "function_patterns",
     "math": "math_folds",
     "memref": "memref_patterns",
-    "scf": "forall_patterns",
+    "scf.forall": "forall_patterns",
     "tensor": "tensor_patterns",
     "ub": "poison",
     "vector": "vector_patterns",
 }
+"""The modules of dialects, and of operations whose dialect has all else in place."""
 _CONSTANTS: Final = frozenset(
     ("arith.constant", "complex.constant", "func.constant", "index.constant", "ub.poison")
 )
@@ -49,7 +50,7 @@ _CONSTANTS: Final = frozenset(
 
 
 class _Dialect(NamedTuple):
-    """What the module of a dialect has."""
+    """What the module of a dialect or an operation has."""
 
     folds: Mapping[str, Fold] = {}
     patterns: Sequence[RewritePattern] = ()
@@ -57,9 +58,9 @@ class _Dialect(NamedTuple):
 
 
 @cache
-def _module(dialect: str) -> _Dialect:
-    """Return the folds and patterns of a dialect."""
-    if (name := _MODULES.get(dialect)) is None:
+def _module(key: str) -> _Dialect:
+    """Return the folds and patterns of a dialect or a rare operation."""
+    if (name := _MODULES.get(key)) is None:
         return _Dialect()
     module = import_module(f".{name}", __package__)
     return _Dialect(
@@ -68,7 +69,8 @@ def _module(dialect: str) -> _Dialect:
 
 
 def _of(op_class: type[Operation]) -> _Dialect:
-    return _module(op_class.name.partition(".")[0])
+    name = op_class.name
+    return _module(name if name in _MODULES else name.partition(".")[0])
 
 
 class DialectFolds(DeclaredPatterns):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from xdsl.dialects import tensor
@@ -95,7 +95,7 @@ class ConstantBounds(RewritePattern):
     """Write the bounds and steps that are constants into the properties of a loop."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        """Match by the name of the operation."""
+        """Match each `scf.forall`."""
         old, outputs = _parts(op)
         new = [Bounds(*folded(row, DYNAMIC + 1)) for row in old]
         if any(
@@ -126,7 +126,7 @@ class DropSingleDimensions(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        """Match by the name of the operation."""
+        """Match each `scf.forall`."""
         bounds, outputs = _parts(op)
         body = op.regions[0].block
         counts = [_iterations(row) for row in bounds]
@@ -196,7 +196,7 @@ class DropOutputs(RewritePattern):
     """Drop the outputs of a loop that it does not change, and those whose result is not used."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        """Match by the name of the operation."""
+        """Match each `scf.forall`."""
         body = op.regions[0].block
         outputs = _parts(op)[1]
         arguments = body.args[len(body.args) - len(outputs) :]
@@ -228,7 +228,7 @@ class TakeUncastOutputs(RewritePattern):
     """Let a loop write to what was cast, of a more static type, and cast its results."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        """Match by the name of the operation."""
+        """Match each `scf.forall`."""
         body = op.regions[0].block
         old = _parts(op)[1]
         new = [uncast(value) or value for value in old]
@@ -258,11 +258,9 @@ class TakeUncastOutputs(RewritePattern):
         rewriter.erase(op)
 
 
-NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {
-    "scf.forall": (
-        TakeUncastOutputs(),
-        ConstantBounds(),
-        DropOutputs(),
-        DropSingleDimensions(),
-    )
-}
+PATTERNS: Final[Sequence[RewritePattern]] = (
+    TakeUncastOutputs(),
+    ConstantBounds(),
+    DropOutputs(),
+    DropSingleDimensions(),
+)

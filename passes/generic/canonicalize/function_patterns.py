@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from xdsl.dialects import func
@@ -15,7 +15,7 @@ class CallDirectly(RewritePattern):
     """Call a function by its name, where the value that is called is a constant."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        """Match by the name of the operation."""
+        """Match each `func.call_indirect`."""
         callee, *arguments = op.operands
         constant = callee.owner
         if not isinstance(constant, Operation) or constant.name != "func.constant":
@@ -27,4 +27,4 @@ class CallDirectly(RewritePattern):
             rewriter.replace(op, call)
 
 
-NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {"func.call_indirect": (CallDirectly(),)}
+PATTERNS: Final[Sequence[RewritePattern]] = (CallDirectly(),)

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
+from ....passmanager.releases.memref import offset_of
 from .constants import signed_integer
 
 DYNAMIC = -(1 << 63)
@@ -157,7 +158,7 @@ def layout_of(type: Attribute) -> tuple[list[int | None], int | None] | None:
         return None
     buffer = cast("MemRefType[Attribute]", type)
     strides = buffer.get_strides()
-    return None if strides is None else ([*strides], buffer.get_offset())
+    return None if strides is None else ([*strides], offset_of(buffer))
 
 
 def subview_type(

@@ -1,4 +1,5 @@
 // RUN: passline-opt %s -p canonicalize | filecheck %s
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.dim`)
 
 // Views and copies of buffers, and calls of functions that are values.
 

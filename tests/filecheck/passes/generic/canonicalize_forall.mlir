@@ -1,4 +1,5 @@
 // RUN: passline-opt %s -p canonicalize --allow-unregistered-dialect | filecheck %s
+// REQUIRES-XDSL: 0.70 (the custom form of `tensor.extract_slice`)
 
 // Loops over threads.
 
