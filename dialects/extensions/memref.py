@@ -62,7 +62,8 @@ class RankedOp(ExtendedOp):
         attributes: Mapping[str, Attribute],
     ) -> Mapping[str, Attribute] | None:
         ranked = all(not isinstance(value.type, UnrankedMemRefType) for value in operands)
-        return properties if ranked else None
+        # A copy of this operation gets its operands later.
+        return properties if ranked and operands else None
 
 
 @irdl_op_definition
@@ -116,8 +117,9 @@ class CopyOp(ExtendedOp):
         properties: Mapping[str, Attribute],
         attributes: Mapping[str, Attribute],
     ) -> Mapping[str, Attribute] | None:
-        shapes = [*map(_shape_of, operands)]
-        return properties if None not in shapes and shapes[0] == shapes[-1] else None
+        shapes = {_shape_of(value) for value in operands}
+        # A copy of this operation gets its operands later.
+        return properties if None not in shapes and len(shapes) == 1 else None
 
     def verify_(self) -> None:
         if not have_compatible_shape(self.source.type, self.destination.type):

@@ -20,6 +20,7 @@ from xdsl.irdl import (
     region_def,
     traits_def,
     var_operand_def,
+    var_region_def,
     var_result_def,
 )
 from xdsl.parser import Parser, UnresolvedOperand
@@ -333,6 +334,42 @@ class ParallelOp(ExtendedOp):
 
 
 @irdl_op_definition
+class IndexSwitchOp(ExtendedOp):
+    """Run the region of a number, or the default one; regions without results need no yield."""
+
+    PLAIN: ClassVar = scf.IndexSwitchOp
+    name = "scf.index_switch"
+
+    arg = operand_def(IndexType)
+    cases = prop_def(DenseArrayBase.constr(i64))
+    output = var_result_def()
+    default_region = region_def("single_block")
+    case_regions = var_region_def("single_block")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        arg = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        types: list[Attribute] = []
+        if parser.parse_optional_punctuation("->") is not None:
+            types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        numbers: list[int] = []
+        regions: list[Region] = []
+        while parser.parse_optional_keyword("case") is not None:
+            numbers.append(parser.parse_integer())
+            regions.append(with_terminator(parser.parse_region(), scf.YieldOp))
+        parser.parse_keyword("default")
+        default = with_terminator(parser.parse_region(), scf.YieldOp)
+        return cls.create(
+            operands=[parser.resolve_operand(arg, IndexType())],
+            result_types=types,
+            regions=[default, *regions],
+            properties={"cases": DenseArrayBase.from_list(i64, numbers)},
+            attributes=attributes,
+        )
+
+
+@irdl_op_definition
 class InParallelOp(IRDLOperation):
     """End the body of a loop over threads with the operations that combine their results."""
 
@@ -340,7 +377,7 @@ class InParallelOp(IRDLOperation):
 
     region = region_def("single_block")
 
-    traits = lazy_traits_def(lambda: (HasParent(ForallOp), IsTerminator(), NoTerminator()))
+    traits = lazy_traits_def(lambda: (HasParent(ForallOp), IsTerminator(), NoTerminator(), Pure()))
 
     def is_empty(self) -> bool:
         """Return whether it combines nothing."""
@@ -484,7 +521,7 @@ class ForallOp(IRDLOperation):
 
 
 EXTENSION: tuple[type[Operation], ...] = (
-    *(ExecuteRegionOp, ForOp, ForallOp, IfOp, InParallelOp, ParallelOp, WhileOp),
+    *(ExecuteRegionOp, ForOp, ForallOp, IfOp, IndexSwitchOp, InParallelOp, ParallelOp, WhileOp),
 )
 
 

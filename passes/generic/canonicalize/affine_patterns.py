@@ -87,8 +87,8 @@ def composed(call: MapCall) -> MapCall | None:
             return None
         if composer.changed:
             results = [_simplified(expr, composer) for expr in results]
-    except (ZeroDivisionError, ValueError):
-        return None  # a division by zero stays
+    except (ZeroDivisionError, ValueError, NotImplementedError):
+        return None  # a division by zero stays, and one by a value that xDSL cannot write
     if _size(AffineMap(0, 0, tuple(results))) > MAX_TERMS:
         return None
     used_dims = _used(results, AffineDimExpr)
@@ -326,6 +326,20 @@ def _constant_of(map: AffineMapAttr) -> int | None:
     return None
 
 
+class DropIdleElse(RewritePattern):
+    """Drop the else region of an `affine.if` without results if it does nothing."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Match by the name of the operation."""
+        region = op.regions[1]
+        block = region.first_block
+        if op.results or block is None or block.first_op is not block.last_op:
+            return
+        region.erase_block(block)
+        rewriter.handle_operation_modification(op)
+
+
+NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {"affine.if": (DropIdleElse(),)}
 PATTERNS: Final[tuple[RewritePattern, ...]] = (
     TakeUncast(
         {

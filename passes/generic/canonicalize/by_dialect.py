@@ -1,7 +1,8 @@
 """The folds and patterns of the dialects, by the name of the operation.
 
-The module of a dialect is imported when an operation of it is met. It has `FOLDS`, by the names of
-operations, and `PATTERNS`; either may be missing.
+The module of a dialect is imported when an operation of it is met. It has `FOLDS` and `NAMED`,
+folds and patterns by the names of operations, and `PATTERNS`, which match by their own; any of them
+may be missing.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
@@ -33,29 +34,43 @@ _MODULES: Final[Mapping[str, str]] = {
     "arith": "extended_arithmetic",
     "bufferization": "bufferization_patterns",
     "complex": "complex_folds",
+    "func.call_indirect": "function_patterns",
     "math": "math_folds",
     "memref": "memref_patterns",
+    "scf.forall": "forall_patterns",
     "tensor": "tensor_patterns",
     "ub": "poison",
     "vector": "vector_patterns",
 }
+"""The modules of dialects, and of operations whose dialect has all else in place."""
 _CONSTANTS: Final = frozenset(
     ("arith.constant", "complex.constant", "func.constant", "index.constant", "ub.poison")
 )
 """The operations that `HoistConstant` takes."""
 
 
+class _Dialect(NamedTuple):
+    """What the module of a dialect or an operation has."""
+
+    folds: Mapping[str, Fold] = {}
+    patterns: Sequence[RewritePattern] = ()
+    named: Mapping[str, Sequence[RewritePattern]] = {}
+
+
 @cache
-def _module(dialect: str) -> tuple[Mapping[str, Fold], Sequence[RewritePattern]]:
-    """Return the folds and patterns of a dialect."""
-    if (name := _MODULES.get(dialect)) is None:
-        return {}, ()
+def _module(key: str) -> _Dialect:
+    """Return the folds and patterns of a dialect or a rare operation."""
+    if (name := _MODULES.get(key)) is None:
+        return _Dialect()
     module = import_module(f".{name}", __package__)
-    return getattr(module, "FOLDS", {}), getattr(module, "PATTERNS", ())
+    return _Dialect(
+        getattr(module, "FOLDS", {}), getattr(module, "PATTERNS", ()), getattr(module, "NAMED", {})
+    )
 
 
-def _of(op_class: type[Operation]) -> tuple[Mapping[str, Fold], Sequence[RewritePattern]]:
-    return _module(op_class.name.partition(".")[0])
+def _of(op_class: type[Operation]) -> _Dialect:
+    name = op_class.name
+    return _module(name if name in _MODULES else name.partition(".")[0])
 
 
 class DialectFolds(DeclaredPatterns):
@@ -72,7 +87,7 @@ class DialectFolds(DeclaredPatterns):
             yield self._hoist
         elif is_foldable_scalar(op_class):
             yield FoldScalar()
-        elif (fold := _of(op_class)[0].get(op_class.name)) is not None:
+        elif (fold := _of(op_class).folds.get(op_class.name)) is not None:
             yield FoldOperation(fold)
 
 
@@ -84,8 +99,10 @@ class DialectPatterns(DeclaredPatterns):
         super().__init__({})
 
     def patterns_of(self, op_class: type[Operation]) -> Iterator[RewritePattern]:
-        """Yield the patterns for a class of operation, in order; they match by their own."""
-        yield from _of(op_class)[1]
+        """Yield the patterns for a class of operation, in order."""
+        dialect = _of(op_class)
+        yield from dialect.patterns
+        yield from dialect.named.get(op_class.name, ())
 
 
 class FoldOperation(RewritePattern):

@@ -46,10 +46,10 @@ class InlineSingleIteration(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter, /) -> None:
-        step, distance = signed_constant(op.step), _distance(op.lb, op.ub)
+        step, length = signed_constant(op.step), distance(op.lb, op.ub)
         if _is_unsigned(op):
             return
-        if distance is not None and step is not None and 0 < distance <= step:
+        if length is not None and step is not None and 0 < length <= step:
             inline(rewriter, op, op.body.block, (op.lb, *op.iter_args))
 
 
@@ -61,7 +61,7 @@ def _is_unsigned(op: scf.ForOp) -> bool:
     return any(bound is None or bound < 0 for bound in bounds)
 
 
-def _distance(low: SSAValue, high: SSAValue) -> int | None:
+def distance(low: SSAValue, high: SSAValue) -> int | None:
     """Return `high - low` if that is known: of constants, or of `low` and `low + constant`."""
     a, b = signed_constant(low), signed_constant(high)
     if a is not None and b is not None:
@@ -277,11 +277,11 @@ class DropSingleIterations(RewritePattern):
         bounds = list(zip(op.lowerBound, op.upperBound, op.step, strict=True))
         kept: list[int] = []
         for index, (low, high, step) in enumerate(bounds):
-            distance, by = _distance(low, high), signed_constant(step)
-            if distance is not None and distance <= 0:
+            length, by = distance(low, high), signed_constant(step)
+            if length is not None and length <= 0:
                 rewriter.replace(op, (), op.initVals)
                 return
-            if distance is None or by is None or distance > by:
+            if length is None or by is None or length > by:
                 kept.append(index)
         if len(kept) == len(bounds):
             return

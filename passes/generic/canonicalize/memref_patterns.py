@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from xdsl.dialects import memref
+from xdsl.dialects.arith import ConstantOp, IndexCastOp
 from xdsl.dialects.builtin import IndexType, MemRefType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 
 from .by_dialect import Fold, Folded
 from .cast_patterns import cast_to
-from .constants import constant_integer, truncated_integer
+from .constants import constant_integer, signed_integer, truncated_integer
 from .shapes import (
     DYNAMIC,
     Size,
@@ -156,8 +158,6 @@ class KnownMetadata(RewritePattern):
     def match_and_rewrite(
         self, op: memref.ExtractStridedMetaDataOp, rewriter: PatternRewriter, /
     ) -> None:
-        from xdsl.dialects.arith import ConstantOp
-
         if (facts := metadata_of(op)) is None:
             return
         values = (op.offset, *op.sizes, *op.strides)
@@ -166,6 +166,12 @@ class KnownMetadata(RewritePattern):
             if isinstance(size, int) and value.first_use is not None:
                 constant = rewriter.insert(ConstantOp(truncated_integer(size, IndexType())))
                 rewriter.replace_all_uses_with(value, constant.result)
+        # What the cast adds is constant by now.
+        inner = op.source.owner
+        if isinstance(inner, Operation) and inner.name == "memref.cast":
+            if isinstance(inner.operands[0].type, MemRefType):
+                op.operands[0] = inner.operands[0]
+                rewriter.handle_operation_modification(op)
 
 
 class ConstantReinterpretation(RewritePattern):
@@ -247,16 +253,17 @@ class ConstantAllocation(RewritePattern):
 class DropWrittenOnly(RewritePattern):
     """Remove an allocation that is only written and freed."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Allocation, rewriter: PatternRewriter, /) -> None:
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Match by the name of the operation."""
+        buffer = op.results[0]
         users: dict[Operation, None] = {}
-        for use in op.memref.uses:
+        for use in buffer.uses:
             user = use.operation
             is_write = isinstance(user, memref.StoreOp) and use.index == 1
             if not is_write and not isinstance(user, memref.DeallocOp):
                 return
             users[user] = None
-        if any(user.name == "memref.store" and user.operands[0] is op.memref for user in users):
+        if any(user.name == "memref.store" and user.operands[0] is buffer for user in users):
             return
         for user in users:
             rewriter.erase(user)
@@ -266,8 +273,8 @@ class DropWrittenOnly(RewritePattern):
 class DropNoCopy(RewritePattern):
     """Remove a copy of a buffer to itself, and one of no elements."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: memref.CopyOp, rewriter: PatternRewriter, /) -> None:
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Match by the name of the operation."""
         source, target = op.operands
         if (
             source is target
@@ -296,6 +303,52 @@ class CopyUncast(RewritePattern):
                 return
 
 
+# Reshapes
+
+
+class SizeOfReshape(RewritePattern):
+    """Load the size of a dimension of a `memref.reshape` from the buffer of sizes. The load is
+    directly after the reshape, since the sizes may be written later."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: memref.DimOp, rewriter: PatternRewriter, /) -> None:
+        view, index = op.source.owner, op.index
+        if not isinstance(view, Operation) or view.name != "memref.reshape":
+            return
+        number = signed_integer(index)
+        if number is None and not _is_before(index, view, op):
+            return
+        place = InsertPoint.after(view)
+        if number is not None:
+            made = ConstantOp(truncated_integer(number, IndexType()))
+            index = rewriter.insert(made, place).results[0]
+        load = rewriter.insert(memref.LoadOp.get(view.operands[1], [index]), place)
+        if load.res.type == op.result.type:
+            rewriter.replace(op, (), load.results)
+        else:
+            cast = rewriter.insert(IndexCastOp(load.res, op.result.type), place)
+            rewriter.replace(op, (), cast.results)
+
+
+_NEAR: Final = 64
+"""The number of operations among which one is looked for: xDSL does not number them."""
+
+
+def _is_before(value: SSAValue, op: Operation, user: Operation) -> bool:
+    """Return whether a value is known to be defined before `op`, if it is before `user`, which uses
+    a result of `op`."""
+    owner = value.owner
+    block = owner if isinstance(owner, Block) else owner.parent
+    if block is not op.parent:
+        return user.parent is op.parent
+    earlier = op.prev_op
+    for _ in range(_NEAR):
+        if earlier is None or earlier is owner:
+            break
+        earlier = earlier.prev_op
+    return isinstance(owner, Block) or earlier is owner
+
+
 _UNCAST: Final = {
     "memref.atomic_rmw": (1,),
     "memref.dealloc": (0,),
@@ -305,7 +358,13 @@ _UNCAST: Final = {
     "memref.store": (1,),
 }
 """The operands that may as well be what was cast."""
-
+_WRITTEN_ONLY: Final = (DropWrittenOnly(),)
+NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {
+    "memref.alloc": _WRITTEN_ONLY,
+    "memref.alloca": _WRITTEN_ONLY,
+    "memref.copy": (DropNoCopy(),),
+    "memref.realloc": _WRITTEN_ONLY,
+}
 PATTERNS: Final[tuple[RewritePattern, ...]] = (
     TakeUncast(_UNCAST),
     *SHARED,
@@ -315,7 +374,6 @@ PATTERNS: Final[tuple[RewritePattern, ...]] = (
     KnownMetadata(),
     ViewOfCast(),
     ConstantAllocation(),
-    DropWrittenOnly(),
-    DropNoCopy(),
     CopyUncast(),
+    SizeOfReshape(),
 )

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
+from ....passmanager.releases.memref import offset_of
 from .constants import signed_integer
 
 DYNAMIC = -(1 << 63)
@@ -93,14 +94,14 @@ def rebuilt_slice(
     op: IRDLOperation,
     heads: Sequence[SSAValue],
     parts: Sequence[Sequence[Size]],
-    result_type: Attribute,
+    *result_types: Attribute,
 ) -> Operation:
     """Return an operation like `op` on other operands: `heads`, then offsets, sizes and strides."""
     pairs = [split(sizes) for sizes in parts]
     names = ("static_offsets", "static_sizes", "static_strides")
     return type(op).build(
         operands=[*heads, *(dynamic for _, dynamic in pairs)],
-        result_types=[result_type],
+        result_types=result_types,
         properties=dict(zip(names, (static for static, _ in pairs), strict=True)),
         attributes=op.attributes,
     )
@@ -157,7 +158,7 @@ def layout_of(type: Attribute) -> tuple[list[int | None], int | None] | None:
         return None
     buffer = cast("MemRefType[Attribute]", type)
     strides = buffer.get_strides()
-    return None if strides is None else ([*strides], buffer.get_offset())
+    return None if strides is None else ([*strides], offset_of(buffer))
 
 
 def subview_type(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects import memref, tensor
-from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, NoneAttr, StridedLayoutAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -194,11 +194,11 @@ class ConstantSlice(RewritePattern):
         new = (folded(offsets, 0), folded(sizes, 0), folded(strides, nonzero=True))
         if all(a is b for x, y in zip(old, new, strict=True) for a, b in zip(x, y, strict=True)):
             return
-        if _is_inside(new, shape_of_type(op.source.type)):
+        if is_inside(new, shape_of_type(op.source.type)):
             rebuild_part(op, op.source, new, rewriter)
 
 
-def _is_inside(
+def is_inside(
     parts: tuple[Sequence[Size], Sequence[Size], Sequence[Size]], shape: Sequence[int] | None
 ) -> bool:
     """Return whether a part is not known to be outside of a shape."""
@@ -349,6 +349,11 @@ class CollapseExpanded(RewritePattern):
             return
         source, to = inner.operands[0], op.results[0].type
         old, new = shape_of_type(source.type), shape_of_type(to)
+        if isinstance(op, memref.CollapseShapeOp) and reassociation(op) == reassociation(inner):
+            # The same buffer, in a type that writes its layout in another way.
+            if old == new and layout_of(source.type) == layout_of(to):
+                rewriter.replace(op, cast_to(memref.CastOp, source, to))
+                return
         # Layouts of buffers would have to be computed.
         if old is None or new is None or DYNAMIC in (*old, *new):
             return
@@ -443,11 +448,9 @@ class ConstantExpansion(RewritePattern):
         old = mixed(op.static_output_shape, dynamic)
         sizes = folded(old, 0)
         source = op.src
-        if _is_strided(source.type) or _is_strided(op.result.type):
-            return
-        if (plain := uncast(source)) is not None and not _is_strided(plain.type):
+        if (plain := uncast(source)) is not None:
             source = plain
-        elif all(a is b for a, b in zip(old, sizes, strict=True)):
+        elif _is_strided(source.type) or _is_strided(op.result.type) or old == sizes:
             return
         shape = shape_of_type(source.type)
         if shape is None:
@@ -466,7 +469,9 @@ class ConstantExpansion(RewritePattern):
             elif unknown:
                 return
         static, operands = split(sizes)
-        type = with_shape(op.result.type, static_sizes(sizes))
+        type = _expanded(source.type, op.result.type, static_sizes(sizes), reassociation(op))
+        if type is None:
+            return
         if type == op.result.type and source is op.src:
             return
         new = op.__class__.create(
@@ -475,6 +480,27 @@ class ConstantExpansion(RewritePattern):
             properties={**op.properties, "static_output_shape": static},
         )
         replace_with(rewriter, op, new)
+
+
+def _expanded(
+    source: Attribute, like: Attribute, sizes: Sequence[int], groups: Sequence[Sequence[int]]
+) -> Attribute | None:
+    """Return the type of a buffer or tensor with each dimension replaced by a group of others: with
+    the strides that follow from those of `source`, or without a layout if it has none."""
+    if not _is_strided(source):
+        return with_shape(source if _is_strided(like) else like, sizes)
+    if (layout := layout_of(source)) is None:
+        return None
+    strides: list[int | None] = [] if groups else [1] * len(sizes)
+    for group, step in zip(groups, layout[0], strict=True):
+        for index in group:
+            inner = _product(sizes[index + 1 : group[-1] + 1])
+            strides.append(None if step is None or inner == DYNAMIC else step * inner)
+    buffer = cast("MemRefType[Attribute]", source)
+    shape = [size if size >= 0 else DYNAMIC_INDEX for size in sizes]
+    return MemRefType(
+        buffer.element_type, shape, StridedLayoutAttr(strides, layout[1]), buffer.memory_space
+    )
 
 
 def same_slice(a: Any, b: Any) -> bool:

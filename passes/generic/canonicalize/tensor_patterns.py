@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.irdl import IRDLOperation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 
 from ....passmanager.ir.text.printer import is_dense
 from .by_dialect import Fold, Folded
@@ -27,6 +29,7 @@ from .constants import (
 from .scalar_values import is_shaped
 from .shapes import (
     DYNAMIC,
+    PartOperands,
     Size,
     dropped_dimensions,
     folded,
@@ -47,12 +50,17 @@ from .slice_patterns import (
     fold_cast,
     fold_dim,
     fold_reshape,
+    is_inside,
     replace_with,
     same_slice,
     uncast,
 )
 
 Reshape: TypeAlias = tensor.ExpandShapeOp | tensor.CollapseShapeOp | tensor.ReshapeOp
+
+_FORALL: Final = "scf.forall"
+_OF_THREADS: Final = "tensor.parallel_insert_slice"
+"""The insertion in the terminator of an `scf.forall`."""
 
 
 # Elements
@@ -284,23 +292,34 @@ class ReshapeToSame(RewritePattern):
 class ConstantInsertion(RewritePattern):
     """Write the constant offsets, sizes and strides of an insertion into its properties."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tensor.InsertSliceOp, rewriter: PatternRewriter, /) -> None:
-        old = slice_of(op)
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Match by the name of the operation."""
+        source, dest = op.operands[:2]
+        old = slice_of(cast(PartOperands, op))
         new = (folded(old[0], 0), folded(old[1], 0), folded(old[2], nonzero=True))
         if all(a is b for x, y in zip(old, new, strict=True) for a, b in zip(x, y, strict=True)):
             return
-        source = op.source
         reduced = shape_of_type(source.type)
         dropped = dropped_dimensions(static_sizes(old[1]), reduced or ())
-        full = subview_type(op.dest.type, new)
-        if dropped is None or full is None:
+        full = subview_type(dest.type, new)
+        if dropped is None or full is None or not is_inside(new, shape_of_type(dest.type)):
             return
         wanted = without_dimensions(full, dropped)
         if wanted != source.type:
-            cast = rewriter.insert(cast_to(tensor.CastOp, source, _with_encoding(wanted, source)))
-            source = cast.results[0]
-        rewriter.replace(op, rebuilt_slice(op, [source, op.dest], new, op.result.type))
+            made = cast_to(tensor.CastOp, source, _with_encoding(wanted, source))
+            # A terminator has nothing but the insertions of its threads.
+            parent = op.parent_op() if op.name == _OF_THREADS else op
+            assert parent is not None
+            source = rewriter.insert(made, InsertPoint.before(parent)).results[0]
+        rewriter.replace(op, _inserted(op, [source, dest], new))
+
+
+def _inserted(
+    op: Operation, heads: Sequence[SSAValue], parts: Sequence[Sequence[Size]]
+) -> Operation:
+    """Return an insertion like `op`; one of threads has no result."""
+    types = [] if op.name == _OF_THREADS else [heads[1].type]
+    return rebuilt_slice(cast(IRDLOperation, op), heads, parts, *types)
 
 
 def _with_encoding(type: Attribute, like: SSAValue) -> Attribute:
@@ -311,18 +330,19 @@ def _with_encoding(type: Attribute, like: SSAValue) -> Attribute:
 class InsertUncast(RewritePattern):
     """Insert what was cast into what was cast."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tensor.InsertSliceOp, rewriter: PatternRewriter, /) -> None:
-        source = uncast(op.source) or op.source
-        dest = uncast(op.dest) or op.dest
-        if source is op.source and dest is op.dest:
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Match by the name of the operation."""
+        old_source, old_dest = op.operands[:2]
+        source = uncast(old_source) or old_source
+        dest = uncast(old_dest) or old_dest
+        if source is old_source and dest is old_dest:
             return
-        parts = slice_of(op)
+        parts = slice_of(cast(PartOperands, op))
         if any(isinstance(s, SSAValue) and known(s) is not None for part in parts for s in part):
             return
         offsets, sizes, strides = parts
         reduced = shape_of_type(source.type) or []
-        old = shape_of_type(op.source.type) or []
+        old = shape_of_type(old_source.type) or []
         dropped = dropped_dimensions(static_sizes(sizes), old)
         if dropped is None:
             return
@@ -334,11 +354,11 @@ class InsertUncast(RewritePattern):
             else number
             for index, size in enumerate(sizes)
         ]
-        replace_with(
-            rewriter,
-            op,
-            rebuilt_slice(op, [source, dest], (offsets, new, strides), dest.type),
-        )
+        made = _inserted(op, [source, dest], (offsets, new, strides))
+        if op.name == _OF_THREADS:
+            rewriter.replace(op, made)
+        else:
+            replace_with(rewriter, op, made)
 
 
 def _is_value(size: Size) -> bool:
@@ -400,6 +420,24 @@ class ConstantPadding(RewritePattern):
         replace_with(rewriter, op, made)
 
 
+class SizeOfOutput(RewritePattern):
+    """Take the size of a shared output of an `scf.forall` in place of that of its result."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.DimOp, rewriter: PatternRewriter, /) -> None:
+        result = op.source
+        loop = result.owner
+        if isinstance(result, OpResult) and isinstance(loop, Operation) and loop.name == _FORALL:
+            first = len(loop.operands) - len(loop.results)
+            op.operands[0] = loop.operands[first + result.index]
+            rewriter.handle_operation_modification(op)
+
+
+_INSERTIONS: Final = (ConstantInsertion(), InsertUncast())
+NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {
+    "tensor.insert_slice": _INSERTIONS,
+    _OF_THREADS: _INSERTIONS,
+}
 PATTERNS: Final[tuple[RewritePattern, ...]] = (
     TakeUncast({"tensor.dim": (0,), "tensor.extract": (0,)}),
     *SHARED,
@@ -408,8 +446,7 @@ PATTERNS: Final[tuple[RewritePattern, ...]] = (
     ReshapeElements(),
     MergeTensorReshapes(),
     ReshapeToSame(),
-    ConstantInsertion(),
-    InsertUncast(),
     DropOverwritten(),
     ConstantPadding(),
+    SizeOfOutput(),
 )

@@ -13,3 +13,50 @@ func.func @maps(%n: index) -> (index, index) {
   %3 = affine.min affine_map<(d0) -> (7, d0)> (%0)
   func.return %2, %3 : index, index
 }
+
+// A second branch that does nothing, but not one that does, or yields a value.
+// CHECK-LABEL: @branches(
+// CHECK-NEXT:    "affine.if"(%n) <{condition = affine_set<(d0) : ((d0 + -2) >= 0)>}> ({
+// CHECK-NEXT:      "test.op"() : () -> ()
+// CHECK-NEXT:      affine.yield
+// CHECK-NEXT:    }, {
+// CHECK-NEXT:    }) : (index) -> ()
+// CHECK-NEXT:    "affine.if"(%n) <{condition = affine_set<(d0) : ((d0 + -2) >= 0)>}> ({
+// CHECK-NEXT:      "test.op"() : () -> ()
+// CHECK-NEXT:      affine.yield
+// CHECK-NEXT:    }, {
+// CHECK-NEXT:      "test.op"(%n) : (index) -> ()
+// CHECK-NEXT:      affine.yield
+// CHECK-NEXT:    }) : (index) -> ()
+// CHECK-NEXT:    {{%.*}} = "affine.if"(%n) <{condition = affine_set<(d0) : ((d0 + -2) >= 0)>}> ({
+// CHECK-NEXT:      {{%.*}} = "test.op"() : () -> index
+// CHECK-NEXT:      affine.yield {{%.*}} : index
+// CHECK-NEXT:    }, {
+// CHECK-NEXT:      affine.yield %n : index
+// CHECK-NEXT:    }) : (index) -> index
+// CHECK-NEXT:    func.return {{%.*}} : index
+func.func @branches(%n: index) -> index {
+  affine.if affine_set<(d0) : (d0 - 2 >= 0)>(%n) {
+    "test.op"() : () -> ()
+  } else {
+  }
+  affine.if affine_set<(d0) : (d0 - 2 >= 0)>(%n) {
+    "test.op"() : () -> ()
+  } else {
+    "test.op"(%n) : (index) -> ()
+  }
+  %r = affine.if affine_set<(d0) : (d0 - 2 >= 0)>(%n) -> index {
+    %1 = "test.op"() : () -> index
+    affine.yield %1 : index
+  } else {
+    affine.yield %n : index
+  }
+  func.return %r : index
+}
+
+// Divisions by a value.
+// UNCHANGED: @divided
+func.func @divided(%a: index, %b: index) -> index {
+  %1 = affine.apply affine_map<()[s0, s1] -> (s0 ceildiv s1)>()[%a, %b]
+  func.return %1 : index
+}

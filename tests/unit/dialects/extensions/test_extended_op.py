@@ -58,6 +58,11 @@ def _describe(module: ModuleOp) -> list[object]:
         ("scf.while : () -> () { scf.condition(%c) } do { scf.yield }", scf.WhileOp),
         (f"scf.execute_region {BODY}", scf.ExecuteRegionOp),
         ("scf.parallel (%k) = (%i) to (%i) step (%i) { }", scf.ParallelOp),
+        ("scf.index_switch %i case 1 { } default { }", scf.IndexSwitchOp),
+        (
+            "%0:2 = scf.index_switch %i -> i32, i32 default { scf.yield %a, %a : i32, i32 }",
+            scf.IndexSwitchOp,
+        ),
         ("affine.if affine_set<() : (0 == 0)>() { }", affine.IfOp),
         ("affine.parallel (%k) = (0) to (4) { }", affine.ParallelOp),
         ("%0 = memref.cast %m : memref<4xf32> to memref<?xf32>", memref.CastOp),
@@ -94,6 +99,8 @@ def test_what_xdsl_has_not_is_of_another_class(text: str, plain: type[IRDLOperat
     """Patterns for xDSL's class do not expect vectors, or an unsigned loop."""
     op = read(text, plain.name)
     assert isinstance(op, ExtendedOp) and op.PLAIN is plain and not isinstance(op, plain)
+    assert (parent := op.parent_op()) is not None
+    assert type(op) in map(type, walk(parent.clone()))
 
 
 @table_test(
