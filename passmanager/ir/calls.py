@@ -163,16 +163,14 @@ CALLS: Final = Implementations(
 
 CALLABLES: Final = Implementations(
     CallableOpInterface,
-    {
-        "llvm.func": _LLVMFunction(),
-        **dict.fromkeys(
-            (
-                *("arm_func.func", "pdl_interp.func", "riscv_func.func"),
-                *("transform.named_sequence", "x86_func.func"),
-            ),
-            _OtherFunction(),
+    {"llvm.func": _LLVMFunction()},
+    instead=dict.fromkeys(
+        (
+            *("arm_func.func", "pdl_interp.func", "riscv_func.func"),
+            *("transform.named_sequence", "x86_func.func"),
         ),
-    },
+        _OtherFunction(),
+    ),
 )
 """The implementations of `CallableOpInterface`: `CALLABLES[type(op)]`, None if `op` is none."""
 
