@@ -101,13 +101,20 @@ def _merged_cast(outer: Operation, inner: Operation) -> Operation | None:
     # A zero-extended number has a sign bit of 0, which extends as zero.
     if kind in _EXTENSIONS and first is arith.ExtUIOp:
         return inner
-    if kind is first or (kind is arith.IndexCastOp and first is arith.ExtSIOp):
+    if kind is first or first is _TO_INDEX.get(outer.name):
         return outer
     # i8 -> i32 -> i16 is i8 -> i16; i16 -> i32 -> i8 is i16 -> i8.
     if kind is arith.TruncIOp and first in _EXTENSIONS:
         is_wider = width_of(outer.results[0].type) > width_of(inner.operands[0].type)
         return inner if is_wider else outer
     return None
+
+
+_TO_INDEX: Mapping[str, type[Operation]] = {
+    "arith.index_cast": arith.ExtSIOp,
+    "arith.index_castui": arith.ExtUIOp,
+}
+"""The extension that a cast to indices does, too."""
 
 
 class MergeFloatCasts(RewritePattern):

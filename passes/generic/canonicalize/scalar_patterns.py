@@ -69,6 +69,7 @@ class ShapedPatterns(DeclaredPatterns):
             "arith.extsi": (merge,),
             "arith.extui": (merge,),
             "arith.index_cast": (merge,),
+            "arith.index_castui": (merge,),
             "arith.trunci": (merge, ShiftUnsigned(ctx)),
             "arith.truncf": (MergeFloatCasts(),),
             "arith.select": (SimplifySelect(ctx),),

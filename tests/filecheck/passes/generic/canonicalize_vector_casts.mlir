@@ -22,6 +22,22 @@ func.func @casts(%a: vector<4xi8>, %b: vector<4xi8>, %t: tensor<?xi8>) -> (vecto
   func.return %2, %3, %5, %7 : vector<4xi32>, vector<4xi16>, vector<4xf16>, tensor<?xi64>
 }
 
+// A cast to indices extends as well, if the sign is taken in the same way.
+// CHECK-LABEL: @indices(
+// CHECK-NEXT:    [[signed:%.*]] = arith.index_cast %a : vector<4xi8> to vector<4xindex>
+// CHECK-NEXT:    [[unsigned:%.*]] = arith.index_castui %x : i8 to index
+// CHECK-NEXT:    [[wide:%.*]] = arith.extui %x : i8 to i32
+// CHECK-NEXT:    [[other:%.*]] = arith.index_cast [[wide]] : i32 to index
+// CHECK-NEXT:    func.return [[signed]], [[unsigned]], [[other]] : vector<4xindex>, index, index
+func.func @indices(%a: vector<4xi8>, %x: i8) -> (vector<4xindex>, index, index) {
+  %0 = arith.extsi %a : vector<4xi8> to vector<4xi32>
+  %1 = arith.index_cast %0 : vector<4xi32> to vector<4xindex>
+  %2 = arith.extui %x : i8 to i32
+  %3 = arith.index_castui %2 : i32 to index
+  %4 = arith.index_cast %2 : i32 to index
+  func.return %1, %3, %4 : vector<4xindex>, index, index
+}
+
 // A shift keeps its flag, also one without a sign.
 // CHECK-LABEL: @shifts(
 // CHECK-NEXT:    [[by:%.*]] = arith.constant 24 : i32
