@@ -25,8 +25,8 @@ func.func @casts(%a: vector<4xi8>, %b: vector<4xi8>, %t: tensor<?xi8>) -> (vecto
 // A cast to indices extends as well, if the sign is taken in the same way.
 // CHECK-LABEL: @indices(
 // CHECK-NEXT:    [[signed:%.*]] = arith.index_cast %a : vector<4xi8> to vector<4xindex>
-// CHECK-NEXT:    [[unsigned:%.*]] = arith.index_castui %x : i8 to index
 // CHECK-NEXT:    [[wide:%.*]] = arith.extui %x : i8 to i32
+// CHECK-NEXT:    [[unsigned:%.*]] = arith.index_castui %x : i8 to index
 // CHECK-NEXT:    [[other:%.*]] = arith.index_cast [[wide]] : i32 to index
 // CHECK-NEXT:    func.return [[signed]], [[unsigned]], [[other]] : vector<4xindex>, index, index
 func.func @indices(%a: vector<4xi8>, %x: i8) -> (vector<4xindex>, index, index) {
