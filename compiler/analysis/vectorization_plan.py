@@ -22,7 +22,7 @@ from xdsl.utils.hints import isa
 
 from ...dialects.tir.lanewise import LANEWISE
 from ...dialects.tir.ops import ForOp, LikelyOp
-from ...passes.generic.arith_families import DIVISIONS
+from ...passes.generic.arith_families import DIVISIONS, kind_of
 from ...passes.generic.purity import Allocation
 from ...passmanager.ir.per_class import PerClass
 from ...passmanager.ir.walk import walk
@@ -368,7 +368,7 @@ class VectorizationPlan:
             case _:
                 # A division would trap in a lane whose mask is off.
                 is_pure = not op.regions and is_side_effect_free(op)
-                return is_pure and type(op) not in DIVISIONS
+                return is_pure and kind_of(op) not in DIVISIONS
 
 
 def is_expandable(op: Allocation, loop: ForOp) -> bool:

@@ -271,6 +271,8 @@ class ShRSIOp(ExactOp):
     PLAIN: ClassVar = arith.ShRSIOp
     name = "arith.shrsi"
 
+    traits = traits_def(Pure())
+
 
 @irdl_op_definition
 class ShRUIOp(ExactOp):
@@ -278,6 +280,8 @@ class ShRUIOp(ExactOp):
 
     PLAIN: ClassVar = arith.ShRUIOp
     name = "arith.shrui"
+
+    traits = traits_def(Pure())
 
 
 # Operations that xDSL has not at all

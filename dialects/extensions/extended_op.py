@@ -95,6 +95,23 @@ class ExtendedOp(IRDLOperation, ABC):
         )
         return cast("Self", op)
 
+    def clone_without_regions(
+        self,
+        value_mapper: dict[SSAValue, SSAValue] | None = None,
+        block_mapper: dict[Block, Block] | None = None,
+        *,
+        clone_name_hints: bool = True,
+        clone_operands: bool = True,
+    ) -> Self:
+        """Copy the operation with its operands, on which its class depends; they are taken away
+        again if they are not to be copied, as xDSL's `clone` connects them at its end."""
+        copy = super().clone_without_regions(
+            value_mapper, block_mapper, clone_name_hints=clone_name_hints
+        )
+        if not clone_operands:
+            copy.operands = ()
+        return copy
+
 
 RegionArgument: TypeAlias = Region | Sequence[Operation] | Sequence[Block]
 Successor: TypeAlias = Block

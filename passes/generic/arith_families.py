@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from xdsl.dialects import arith
-from xdsl.ir import Operation
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from ...passmanager.ir.per_class import PerClass
 
@@ -39,3 +39,10 @@ def kind_of(op: Operation) -> type[Operation]:
     """Return xDSL's class of an operation of `arith`, also of one on vectors or with flags, which
     are classes of their own where xDSL's is for scalars; any other operation's own class."""
     return _kinds[type(op)]
+
+
+def definition(value: SSAValue, *kinds: type[Operation]) -> Operation | None:
+    """Return the operation that defines a value, if it is of one of these kinds (`kind_of`)."""
+    if isinstance(value, OpResult) and kind_of(value.op) in kinds:
+        return value.op
+    return None

@@ -329,13 +329,21 @@ class Inline(ModulePass):
         if not self.default_pipeline and not self.op_pipelines:
             return
         from ...passmanager.pipeline import parse_pipeline
+        from ...passmanager.registry import installed
+        from .canonicalize.canonicalize import Canonicalize
+        from .cse import CommonSubexpressionElimination
 
+        # The registry has xDSL's passes of these names, which do not end on cycles of branches.
+        available = installed().passes | {
+            "canonicalize": lambda: Canonicalize,
+            "cse": lambda: CommonSubexpressionElimination,
+        }
         own = {text.partition("(")[0].strip(): text for text in _top_level(self.op_pipelines)}
         names = dict.fromkeys(op.name for op in walk(module) if _is_isolated_callable(type(op)))
         for name in names:
             text = own.get(name) or f"{name}({self.default_pipeline})"
             if name in own or self.default_pipeline:
-                parse_pipeline(text).apply(ctx.ir_context, module)
+                parse_pipeline(text, available).apply(ctx.ir_context, module)
 
 
 def _is_isolated_callable(cls: type[Operation]) -> bool:

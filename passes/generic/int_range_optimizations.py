@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple, TypeGuard, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...passmanager.actions import SILENT, Actions
@@ -18,8 +18,9 @@ from ...passmanager.dataflow.sparse import ForwardAnalysis
 from ...passmanager.fast.edit import erase
 from ...passmanager.ir.walk import ops_of
 from ...passmanager.releases.floats import key_of
+from .arith_families import kind_of
 from .canonicalize.constants import is_integer, truncated_integer
-from .canonicalize.scalar_values import width_of, wrap
+from .canonicalize.scalar_values import predicate_of, width_of, wrap
 from .sccp import ConstantValue, replace_by_constants
 
 __all__ = ["IntRangeOptimizations", "IntegerRange", "IntegerRanges"]
@@ -56,9 +57,14 @@ def full(width: int) -> IntegerRange:
     return IntegerRange(-half, half - 1, width)
 
 
+def has_range(type: Attribute) -> TypeGuard[IntegerType | IndexType]:
+    """Return whether a type is that of an integer of one bit at least, or of an index."""
+    return is_integer(type) and width_of(type) > 0
+
+
 def of_type(type: Attribute) -> IntegerRange:
     """Return the range of all values of a type."""
-    return full(width_of(type)) if is_integer(type) else NO_INTEGER
+    return full(width_of(type)) if has_range(type) else NO_INTEGER
 
 
 def signed(numbers: Sequence[int], width: int) -> IntegerRange:
@@ -115,7 +121,7 @@ def _or(op: Operation, operands: Sequence[IntegerRange], width: int) -> IntegerR
     if not all(r.is_nonnegative for r in operands):
         return full(width)
     bits = max(r.high.bit_length() for r in operands)
-    low = max(r.low for r in operands) if isinstance(op, arith.OrIOp) else 0
+    low = max(r.low for r in operands) if kind_of(op) is arith.OrIOp else 0
     return IntegerRange(low, (1 << bits) - 1, width)
 
 
@@ -132,7 +138,7 @@ def _remainder(op: Operation, operands: Sequence[IntegerRange], width: int) -> I
         return full(width)
     if a.is_nonnegative:
         return a if a.high < b.low else IntegerRange(0, min(a.high, b.high - 1), width)
-    if isinstance(op, arith.RemUIOp):
+    if kind_of(op) is arith.RemUIOp:
         return IntegerRange(0, b.high - 1, width)
     return IntegerRange(max(a.low, 1 - b.high), max(0, min(a.high, b.high - 1)), width)
 
@@ -141,7 +147,7 @@ def _shift_right(op: Operation, operands: Sequence[IntegerRange], width: int) ->
     a, by = operands
     if not 0 <= by.low == by.high < width:
         return full(width)
-    if isinstance(op, arith.ShRUIOp):
+    if kind_of(op) is arith.ShRUIOp:
         low, high = a.unsigned()
         return unsigned(low >> by.low, high >> by.low, width)
     return IntegerRange(a.low >> by.low, a.high >> by.low, width)
@@ -157,7 +163,7 @@ def _shift_left(op: Operation, operands: Sequence[IntegerRange], width: int) -> 
 def _resized(op: Operation, operands: Sequence[IntegerRange], width: int) -> IntegerRange:
     """Return the range after a cast; one to fewer bits keeps what fits."""
     (a,) = operands
-    if isinstance(op, arith.ExtUIOp):
+    if kind_of(op) is arith.ExtUIOp:
         return signed(a.unsigned(), width)
     return signed(a[:2], width)
 
@@ -170,8 +176,7 @@ def _select(op: Operation, operands: Sequence[IntegerRange], width: int) -> Inte
 
 
 def _compare(op: Operation, operands: Sequence[IntegerRange], width: int) -> IntegerRange:
-    assert isinstance(op, arith.CmpiOp)
-    predicate = op.predicate.value.data
+    predicate = predicate_of(op)
     a, b = operands
     (la, ha), (lb, hb) = (r.unsigned() if predicate >= 6 else r[:2] for r in (a, b))
     if predicate < 2:
@@ -249,13 +254,13 @@ class IntegerRanges(ForwardAnalysis[IntegerRange]):
     ) -> Sequence[IntegerRange] | None:
         if op.name in _SIZES:
             return [IntegerRange(0, full(64).high, 64)]
-        if not is_integer(type := op.results[0].type):
+        if not has_range(type := op.results[0].type):
             return None
         width = width_of(type)
         if isinstance(op, arith.ConstantOp):
             number = cast("IntegerAttr", op.properties["value"]).value.data
             return [IntegerRange(wrap(number, width), wrap(number, width), width)]
-        rule = _RULES.get(op.__class__)
+        rule = _RULES.get(kind_of(op))
         return None if rule is None else [rule(op, operands, width)]
 
 
@@ -273,7 +278,7 @@ def optimize_by_ranges(root: Operation, actions: Actions = SILENT) -> None:
 
     def constant_of(value: SSAValue) -> ConstantValue | None:
         state, type = known.state(value), value.type
-        if state is None or state.low != state.high or not is_integer(type):
+        if state is None or state.low != state.high or not has_range(type):
             return None
         attribute = truncated_integer(state.low, type)
         owner = value.owner

@@ -11,8 +11,9 @@ from ...passmanager.dataflow.edges import ControlFlow
 from ...passmanager.dataflow.sparse import BackwardAnalysis
 from ...passmanager.fast.edit import read_step
 from ...passmanager.ir.calls import callable_region
-from ...passmanager.ir.control_flow import is_terminator
+from ...passmanager.ir.control_flow import is_terminator, region_branch_of
 from ...passmanager.ir.effects import OBSERVABLE, is_kept, own_effects
+from ...passmanager.ir.structured_flow import LoopFlow
 from ...passmanager.ir.walk import ancestors, walk
 
 __all__ = ["Liveness"]
@@ -158,4 +159,10 @@ class Liveness(BackwardAnalysis[bool]):
                     if (first := places.setdefault(index, value)) is not value:
                         links.setdefault(first, []).append(value)
                         links.setdefault(value, []).append(first)
+        if isinstance(flow := region_branch_of(op), LoopFlow):
+            # Of a loop with one iteration no operand becomes both, but it has as many of each.
+            carried = flow.successor_inputs(op, op.regions[0])
+            for result, value in zip(op.results, carried, strict=True):
+                links.setdefault(result, []).append(value)
+                links.setdefault(value, []).append(result)
         return links

@@ -218,7 +218,7 @@ class _Constants:
         equal ones."""
         if op.operands or len(op.results) != 1:
             return False
-        if (state := found.get(op.results[0])) is None or state.source is None:
+        if (state := found.get(op.results[0])) is None or state.source is not op:
             return False
         entry = self._entry(op.results[0])
         if op.parent is not entry or (entry, state.key) in self._known:

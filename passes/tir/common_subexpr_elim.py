@@ -23,7 +23,7 @@ from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import Fields, insert_before
 from ...passmanager.ir.per_class import PerClass
-from ..generic.arith_families import COMMUTATIVE, DIVISIONS, REORDERABLE
+from ..generic.arith_families import COMMUTATIVE, DIVISIONS, REORDERABLE, kind_of
 from ..generic.common_subexpressions import CommonSubexprEliminator, Frame
 from .base import PrimFuncPass
 
@@ -195,7 +195,7 @@ def has_flags(op: Operation) -> bool:
 
 def is_speculatable(op: Operation) -> bool:
     """Return whether `op` may be computed where the program would not compute it."""
-    if type(op) in DIVISIONS:
+    if kind_of(op) in DIVISIONS:
         divisor = op.operands[1].owner
         value = divisor.value if isinstance(divisor, arith.ConstantOp) else None
         # The minimum integer has no quotient by -1.

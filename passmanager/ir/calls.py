@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.dialects.builtin import FunctionType, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import CallableOpInterface, OpTrait
 
@@ -121,6 +121,27 @@ class _LLVMFunction(CallableOpInterface):
         return () if isinstance(output, LLVMVoidType) else (output,)
 
 
+class _OtherFunction(CallableOpInterface):
+    """Functions of other dialects for which xDSL declares the interface of `func.func`, which
+    refuses them."""
+
+    @classmethod
+    def get_callable_region(cls, op: Operation) -> Region:
+        return op.regions[0]
+
+    @classmethod
+    def get_argument_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        return _type_of(op).inputs.data
+
+    @classmethod
+    def get_result_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        return _type_of(op).outputs.data
+
+
+def _type_of(op: Operation) -> FunctionType:
+    return cast("FunctionType", op.get_attr_or_prop("function_type"))
+
+
 def _function_type(op: Operation) -> LLVMFunctionType:
     from xdsl.dialects.llvm import FuncOp
 
@@ -140,7 +161,17 @@ CALLS: Final = Implementations(
 )
 """The implementations of `CallOpInterface`: `CALLS[type(op)]`, None if `op` is no call."""
 
-CALLABLES: Final = Implementations(CallableOpInterface, {"llvm.func": _LLVMFunction()})
+CALLABLES: Final = Implementations(
+    CallableOpInterface,
+    {"llvm.func": _LLVMFunction()},
+    instead=dict.fromkeys(
+        (
+            *("arm_func.func", "pdl_interp.func", "riscv_func.func"),
+            *("transform.named_sequence", "x86_func.func"),
+        ),
+        _OtherFunction(),
+    ),
+)
 """The implementations of `CallableOpInterface`: `CALLABLES[type(op)]`, None if `op` is none."""
 
 

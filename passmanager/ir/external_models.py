@@ -20,15 +20,21 @@ class Implementations(PerClass[Operation, T | None], Generic[T]):
 
     A class joins the interface by having `trait`. For the operations of xDSL's own dialects, which
     lack the trait, `models` has implementations by the name of the operation (MLIR: external
-    models), so that no dialect is imported for them. A trait of the class comes first.
+    models), so that no dialect is imported for them. A trait of the class comes first, but for the
+    operations in `instead`, whose trait in xDSL fails.
     """
 
-    def __init__(self, trait: type[T], models: Mapping[str, T]) -> None:
+    def __init__(
+        self, trait: type[T], models: Mapping[str, T], instead: Mapping[str, T] | None = None
+    ) -> None:
         super().__init__(self._find)
         self.trait = trait
         self.models = dict(models)
+        self._instead = instead or {}
 
     def _find(self, cls: type[Operation]) -> T | None:
+        if (model := self._instead.get(cls.name)) is not None:
+            return model
         own = cls.get_trait(self.trait) if hasattr(cls, "traits") else None
         return self.models.get(cls.name) if own is None else own
 

@@ -99,14 +99,18 @@ _TOTAL = {
 }
 """Operations of xDSL's dialects that always may be speculated and do not say so."""
 
+
+def _named(dialect: str, names: str) -> list[str]:
+    return [f"{dialect}.{name}" for name in names.split()]
+
+
 SPECULATION: Final = Implementations(
     ConditionallySpeculatable,
-    {f"{dialect}.{name}": _ALWAYS for dialect, names in _TOTAL.items() for name in names.split()}
-    | dict.fromkeys(("arith.ceildivui", "arith.remui", "llvm.udiv", "llvm.urem"), _Nonzero())
-    | dict.fromkeys(
-        ("arith.ceildivsi", "arith.floordivsi", "arith.remsi", "llvm.sdiv", "llvm.srem"),
-        _NonzeroSigned(),
-    )
+    {name: _ALWAYS for dialect, names in _TOTAL.items() for name in _named(dialect, names)}
+    | {name: _Nonzero() for name in _named("arith", "ceildivui divui remui")}
+    | {name: _NonzeroSigned() for name in _named("arith", "ceildivsi divsi floordivsi remsi")}
+    | {name: _Nonzero() for name in _named("llvm", "udiv urem")}
+    | {name: _NonzeroSigned() for name in _named("llvm", "sdiv srem")}
     | {"memref.dim": _KnownDimension(), "tensor.dim": _KnownDimension()}
     | {"scf.for": _UnitStep(), "affine.for": _UnitStep()}
     | {"affine.parallel": RecursivelySpeculatable()},
@@ -114,6 +118,7 @@ SPECULATION: Final = Implementations(
 """The implementations of xDSL's `ConditionallySpeculatable`, by class of operation.
 
 In xDSL and MLIR a remainder is always speculatable; but processors trap on a divisor of 0, too.
+xDSL's trait of a division knows constant scalars alone, and is not that of an exact division.
 """
 
 _VARYING: Final = -1

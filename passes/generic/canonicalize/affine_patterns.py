@@ -61,7 +61,7 @@ class _Composer:
             # As symbols, all that a symbol is made of must be symbols.
             dims = [self.of_leaf(v, is_symbol=is_symbol) for v in operands[:count]]
             symbols = [self.of_leaf(v, is_symbol=True) for v in operands[count:]]
-            return map.results[0].replace_dims_and_symbols(dims, symbols)
+            return _replaced(map.results[0], dims, symbols)
         return self.of_leaf(value, is_symbol=is_symbol)
 
     def of_leaf(self, value: SSAValue, *, is_symbol: bool) -> AffineExpr:
@@ -82,7 +82,7 @@ def composed(call: MapCall) -> MapCall | None:
     try:
         dims = [composer.of(value, is_symbol=False) for value in operands[:count]]
         symbols = [composer.of(value, is_symbol=True) for value in operands[count:]]
-        results = [expr.replace_dims_and_symbols(dims, symbols) for expr in map.results]
+        results = [_replaced(expr, dims, symbols) for expr in map.results]
         if any(_divides_by_zero(expr) for expr in results):
             return None
         if composer.changed:
@@ -101,8 +101,28 @@ def composed(call: MapCall) -> MapCall | None:
     zero = AffineExpr.constant(0)
     dims = [dim_names.get(i, zero) for i in range(len(composer.dims))]
     symbols = [symbol_names.get(i, zero) for i in range(len(composer.symbols))]
-    exprs = tuple(expr.replace_dims_and_symbols(dims, symbols) for expr in results)
+    exprs = tuple(_replaced(expr, dims, symbols) for expr in results)
     return MapCall(AffineMap(len(used_dims), len(used_symbols), exprs), new)
+
+
+def _replaced(
+    expr: AffineExpr, dims: Sequence[AffineExpr], symbols: Sequence[AffineExpr]
+) -> AffineExpr:
+    """Return an expression with others in place of its dimensions and symbols; xDSL's
+    `replace_dims_and_symbols` has no products and quotients by symbols."""
+    match expr:
+        case AffineDimExpr():
+            return dims[expr.position]
+        case AffineSymExpr():
+            return symbols[expr.position]
+        case AffineBinaryOpExpr():
+            lhs, rhs = (_replaced(part, dims, symbols) for part in (expr.lhs, expr.rhs))
+            try:
+                return AffineExpr.binary(expr.kind, lhs, rhs)
+            except NotImplementedError:
+                return AffineBinaryOpExpr(expr.kind, lhs, rhs)
+        case _:
+            return expr
 
 
 def _divides_by_zero(expr: AffineExpr) -> bool:
@@ -242,7 +262,7 @@ class MergeMinimums(RewritePattern):
             count, symbols = map.num_dims, map.num_symbols
             dims = [AffineExpr.dimension(count + i) for i in range(other.num_dims)]
             names = [AffineExpr.symbol(symbols + i) for i in range(other.num_symbols)]
-            added = [e.replace_dims_and_symbols(dims, names) for e in other.results]
+            added = [_replaced(e, dims, names) for e in other.results]
             results = [*map.results[:position], *map.results[position + 1 :], *added]
             inputs = list(inner.operands)
             op.operands = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TypeAlias
 
+from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -15,47 +15,58 @@ from xdsl.dialects.builtin import (
     Float64Type,
     IntegerAttr,
     TensorType,
+    UnregisteredOp,
     VectorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from ....passmanager.fast.edit import read_step
+from ..arith_families import definition, kind_of
 from .constants import constant_float, constant_integer, uniform_attribute
-from .scalar_values import element_of, width_of
+from .scalar_values import element_of, predicate_of, width_of
 
-__all__ = ["cast_patterns", "cast_to", "compared", "shape_of"]
+__all__ = [
+    "CompareConverted",
+    "CompareExtended",
+    "ExtendLater",
+    "MergeBitcasts",
+    "MergeFloatCasts",
+    "MergeIntegerCasts",
+    "ShiftUnsigned",
+    "cast_to",
+    "class_in",
+    "compared",
+    "shape_of",
+]
 
-Extension: TypeAlias = arith.ExtUIOp | arith.ExtSIOp
-
-
-def cast_patterns() -> list[RewritePattern]:
-    """Return the patterns, for one run of the driver."""
-    return [
-        CompareExtended(),
-        CompareConverted(),
-        ExtendLater(),
-        MergeIntegerCasts(),
-        MergeFloatCasts(),
-        MergeBitcasts(),
-        ShiftUnsigned(),
-    ]
+_EXTENSIONS = (arith.ExtUIOp, arith.ExtSIOp)
 
 
 class CompareExtended(RewritePattern):
     """Compare two extended integers before their extension."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: arith.CmpiOp, rewriter: PatternRewriter, /) -> None:
-        lhs, rhs, predicate = op.lhs.owner, op.rhs.owner, op.predicate.value.data
-        if isinstance(lhs, Extension) and type(lhs) is type(rhs):
-            assert isinstance(rhs, Extension)
-            a, b = lhs.operands[0], rhs.operands[0]
-            if a.type == b.type:
-                # Zero-extended numbers are not negative: a signed comparison of them is an unsigned
-                # one of the narrow ones, 4 further in the table of predicates.
-                if isinstance(lhs, arith.ExtUIOp) and 2 <= predicate <= 5:
-                    predicate += 4
-                rewriter.replace(op, compared(op, a, b, predicate))
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite `op`, an `arith.cmpi`."""
+        if (pair := _extended(op)) is None:
+            return
+        extension, a, b = pair
+        predicate = predicate_of(op)
+        # Zero-extended numbers are not negative: a signed comparison of them is an unsigned one of
+        # the narrow ones, 4 further in the table of predicates.
+        if kind_of(extension) is arith.ExtUIOp and 2 <= predicate <= 5:
+            predicate += 4
+        rewriter.replace(op, compared(type(op), a, b, op.results[0].type, predicate))
+
+
+def _extended(op: Operation) -> tuple[Operation, SSAValue, SSAValue] | None:
+    """Return one of two equal extensions of which `op` takes the results, and what they extend."""
+    lhs, rhs = read_step(op)[0]
+    first = definition(lhs, *_EXTENSIONS)
+    if first is None or (second := definition(rhs, kind_of(first))) is None:
+        return None
+    a, b = first.operands[0], second.operands[0]
+    return (first, a, b) if a.type == b.type else None
 
 
 class ExtendLater(RewritePattern):
@@ -65,68 +76,64 @@ class ExtendLater(RewritePattern):
     def match_and_rewrite(
         self, op: arith.AndIOp | arith.OrIOp | arith.XOrIOp, rewriter: PatternRewriter, /
     ) -> None:
-        lhs, rhs = op.lhs.owner, op.rhs.owner
-        if isinstance(lhs, Extension) and type(lhs) is type(rhs):
-            assert isinstance(rhs, Extension)
-            a, b = lhs.operands[0], rhs.operands[0]
-            if a.type == b.type:
-                narrow = type(op)(a, b)
-                rewriter.replace(op, [narrow, cast_to(type(lhs), narrow.result, op.result.type)])
+        if (pair := _extended(op)) is not None:
+            extension, a, b = pair
+            narrow = type(op)(a, b)
+            wide = cast_to(type(extension), narrow.result, op.results[0].type)
+            rewriter.replace(op, [narrow, wide])
 
 
 class MergeIntegerCasts(RewritePattern):
     """Replace two integer casts by one."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: Extension | arith.TruncIOp | arith.IndexCastOp, rewriter: PatternRewriter, /
-    ) -> None:
-        inner, to = op.operands[0].owner, op.results[0].type
-        if isinstance(inner, Extension | arith.TruncIOp):
-            cast = _merged_cast(op, inner)
-            if cast is not None and inner.operands[0].type != to:
-                rewriter.replace(op, cast_to(cast, inner.operands[0], to))
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite `op`, an extension, a truncation or a cast to or from indices."""
+        inner = definition(read_step(op)[0][0], *_EXTENSIONS, arith.TruncIOp)
+        if inner is None or (cast := _merged_cast(op, inner)) is None:
+            return
+        if inner.operands[0].type != (to := op.results[0].type):
+            rewriter.replace(op, cast_to(type(cast), inner.operands[0], to))
 
 
-def _merged_cast(outer: Operation, inner: Operation) -> type[Operation] | None:
-    """Return the class of the cast that does what `inner` and then `outer` do."""
-    match outer, inner:
-        # A zero-extended number has a sign bit of 0, which extends as zero.
-        case (arith.ExtUIOp(), arith.ExtUIOp()) | (arith.ExtSIOp(), arith.ExtUIOp()):
-            return arith.ExtUIOp
-        case arith.ExtSIOp(), arith.ExtSIOp():
-            return arith.ExtSIOp
-        case arith.TruncIOp(), arith.TruncIOp():
-            return arith.TruncIOp
-        # i8 -> i32 -> i16 is i8 -> i16; i16 -> i32 -> i8 is i16 -> i8.
-        case arith.TruncIOp(), arith.ExtUIOp() | arith.ExtSIOp():
-            is_wider = width_of(outer.results[0].type) > width_of(inner.operands[0].type)
-            return type(inner) if is_wider else arith.TruncIOp
-        case arith.IndexCastOp(), arith.ExtSIOp():
-            return arith.IndexCastOp
-        case _:
-            return None
+def _merged_cast(outer: Operation, inner: Operation) -> Operation | None:
+    """Return the cast of which another one does what `inner` and then `outer` do."""
+    kind, first = kind_of(outer), kind_of(inner)
+    # A zero-extended number has a sign bit of 0, which extends as zero.
+    if kind in _EXTENSIONS and first is arith.ExtUIOp:
+        return inner
+    if kind is first or first is _TO_INDEX.get(outer.name):
+        return outer
+    # i8 -> i32 -> i16 is i8 -> i16; i16 -> i32 -> i8 is i16 -> i8.
+    if kind is arith.TruncIOp and first in _EXTENSIONS:
+        is_wider = width_of(outer.results[0].type) > width_of(inner.operands[0].type)
+        return inner if is_wider else outer
+    return None
+
+
+_TO_INDEX: Mapping[str, type[Operation]] = {
+    "arith.index_cast": arith.ExtSIOp,
+    "arith.index_castui": arith.ExtUIOp,
+}
+"""The extension that a cast to indices does, too."""
 
 
 class MergeFloatCasts(RewritePattern):
     """Replace an extension or conversion and a truncation after it by one cast to the narrow type,
     where nothing is rounded twice."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: arith.TruncFOp, rewriter: PatternRewriter, /) -> None:
-        inner = op.operands[0].owner
-        if not isinstance(inner, arith.ExtFOp | arith.SIToFPOp | arith.UIToFPOp):
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite `op`, an `arith.truncf`."""
+        inner = definition(op.operands[0], arith.ExtFOp, arith.SIToFPOp, arith.UIToFPOp)
+        if inner is None:
             return
         source, to = inner.operands[0], op.results[0].type
-        if isinstance(inner, arith.ExtFOp):
+        if kind_of(inner) is arith.ExtFOp:
             # To another type of the same width it is no cast.
             if _float_width(source.type) <= _float_width(to):
                 return
             rewriter.replace(
                 op,
-                arith.TruncFOp.create(
-                    operands=[source], result_types=[to], properties=op.properties
-                ),
+                type(op).create(operands=[source], result_types=[to], properties=op.properties),
             )
         elif not op.properties.get("roundingmode"):
             if _is_exact(width_of(source.type), inner.results[0].type):
@@ -173,21 +180,21 @@ class ShiftUnsigned(RewritePattern):
     """Shift without the sign what is truncated to the bits that the shift leaves: the sign bits
     are cut off."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: arith.TruncIOp, rewriter: PatternRewriter, /) -> None:
-        shift = op.operands[0].owner
-        if not isinstance(shift, arith.ShRSIOp):
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite `op`, an `arith.trunci`."""
+        if (shift := definition(op.operands[0], arith.ShRSIOp)) is None:
             return
-        lost = width_of(shift.result.type) - width_of(op.results[0].type)
-        if constant_integer(shift.rhs) == lost:
+        wide = shift.results[0].type
+        if constant_integer(shift.operands[1]) == width_of(wide) - width_of(op.results[0].type):
             # Its flag `exact` is carried over.
-            logical = arith.ShRUIOp.create(
-                operands=shift.operands,
-                result_types=[shift.result.type],
-                properties=shift.properties,
+            logical = class_in(self._ctx, arith.ShRUIOp).create(
+                operands=shift.operands, result_types=[wide], properties=shift.properties
             )
-            truncation = arith.TruncIOp.create(
-                operands=[logical.result],
+            truncation = type(op).create(
+                operands=logical.results,
                 result_types=[op.results[0].type],
                 properties=op.properties,
             )
@@ -198,15 +205,19 @@ class CompareConverted(RewritePattern):
     """Compare an integer that is converted to a float, and then compared with a constant, as an
     integer, if the conversion loses nothing that matters."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: arith.CmpfOp, rewriter: PatternRewriter, /) -> None:
-        conversion, bound = op.lhs.owner, constant_float(op.rhs)
-        if not isinstance(conversion, arith.SIToFPOp | arith.UIToFPOp) or bound is None:
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite `op`, an `arith.cmpf`."""
+        lhs, rhs = read_step(op)[0]
+        conversion = definition(lhs, arith.SIToFPOp, arith.UIToFPOp)
+        if conversion is None or (bound := constant_float(rhs)) is None:
             return
-        source, predicate = conversion.operands[0], op.predicate.value.data
-        is_signed = isinstance(conversion, arith.SIToFPOp)
+        source, predicate = conversion.operands[0], predicate_of(op)
+        is_signed = kind_of(conversion) is arith.SIToFPOp
         width = width_of(source.type)
-        if math.isnan(bound) or not _keeps_order(width, is_signed, bound, op.rhs.type):
+        if math.isnan(bound) or not _keeps_order(width, is_signed, bound, rhs.type):
             return
         if predicate in (0, 7, 14, 15):  # false, ord, uno, true: an integer is no NaN
             return _replace_by_truth(op, predicate in (7, 15), rewriter)
@@ -224,7 +235,9 @@ class CompareConverted(RewritePattern):
         constant = arith.ConstantOp(attribute)
         if not is_signed and code > 1:
             code += 4
-        rewriter.replace(op, [constant, compared(op, source, constant.result, code)])
+        kind = class_in(self._ctx, arith.CmpiOp)
+        comparison = compared(kind, source, constant.result, op.results[0].type, code)
+        rewriter.replace(op, [constant, comparison])
 
 
 _RELATIONS = ("eq", "gt", "ge", "lt", "le", "ne")
@@ -277,11 +290,20 @@ def cast_to(cast: type[Operation], value: SSAValue, to: Attribute) -> Operation:
     return cast.create(operands=[value], result_types=[to])
 
 
-def compared(op: Operation, lhs: SSAValue, rhs: SSAValue, predicate: int) -> Operation:
-    """Return an integer comparison with the result type of `op`."""
-    return arith.CmpiOp.create(
+def class_in(ctx: Context, kind: type[Operation]) -> type[Operation]:
+    """Return the class with the name of `kind` that a context has, which may be one for vectors
+    too; `kind` if it has none."""
+    found = ctx.get_optional_op(kind.name)
+    return kind if found is None or issubclass(found, UnregisteredOp) else found
+
+
+def compared(
+    kind: type[Operation], lhs: SSAValue, rhs: SSAValue, to: Attribute, predicate: int
+) -> Operation:
+    """Return an integer comparison, of a class of `arith.cmpi`, with the result type `to`."""
+    return kind.create(
         operands=[lhs, rhs],
-        result_types=[op.results[0].type],
+        result_types=[to],
         properties={"predicate": IntegerAttr(predicate, 64)},
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, ub
+from xdsl.dialects import ub
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -21,9 +21,10 @@ class PropagatePoison(RewritePattern):
             return
         users = {use.operation: use.index for use in op.result.uses}
         for user, index in users.items():
-            if isinstance(user, arith.SelectOp):
+            if user.name == "arith.select":
                 if index:
-                    rewriter.replace(user, (), [user.rhs if user.lhs is op.result else user.lhs])
+                    _, lhs, rhs = user.operands
+                    rewriter.replace(user, (), [rhs if lhs is op.result else lhs])
             elif _is_poison_of(user, index):
                 rewriter.replace(user, [ub.PoisonOp(user.results[0].type)])
 

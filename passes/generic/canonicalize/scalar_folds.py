@@ -14,13 +14,13 @@ from typing import TypeAlias, cast
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....passmanager.fast.edit import read_step
 from ....passmanager.ir.per_class import PerClass
 from ....passmanager.ir.text.printer import is_dense
 from ....passmanager.releases.floats import key_of
-from ..arith_families import COMMUTATIVE, DIVISIONS, kind_of
+from ..arith_families import COMMUTATIVE, DIVISIONS, definition, kind_of
 from .constants import (
     Constant,
     constant_float,
@@ -170,16 +170,9 @@ _UNSIGNED = frozenset((arith.DivUIOp, arith.RemUIOp, arith.CeilDivUIOp))
 # Identities
 
 
-def _definition(value: SSAValue, *classes: type[Operation]) -> Operation | None:
-    """Return the operation that defines `value`, if it has one of these classes."""
-    if isinstance(value, OpResult) and kind_of(value.op) in classes:
-        return value.op
-    return None
-
-
 def _is_negation(value: SSAValue, of: SSAValue) -> bool:
     """Return whether `value` is `xori of, -1`."""
-    op = _definition(value, arith.XOrIOp)
+    op = definition(value, arith.XOrIOp)
     return op is not None and op.operands[0] is of and constant_integer(op.operands[1]) == ones(of)
 
 
@@ -306,7 +299,7 @@ def _fold_cmpi(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
     if lhs.type == type:  # an i1
         return lhs if constant == is_equal else None
     # `extui %b == 1` and `extui %b != 0` are `%b`; so is `extsi %b == -1`.
-    if (cast := _definition(lhs, arith.ExtUIOp, arith.ExtSIOp)) is not None:
+    if (cast := definition(lhs, arith.ExtUIOp, arith.ExtSIOp)) is not None:
         inner = cast.operands[0]
         if inner.type == type:
             extended = 1 if kind_of(cast) is arith.ExtUIOp else ones(lhs)
@@ -338,7 +331,7 @@ def _fold_select(op: Operation, cond: SSAValue, lhs: SSAValue, rhs: SSAValue) ->
         return lhs if condition else rhs
     if cond.type == lhs.type and (constant_integer(lhs), constant_integer(rhs)) == (1, 0):
         return cond
-    compare = _definition(cond, arith.CmpiOp)
+    compare = definition(cond, arith.CmpiOp)
     if compare is not None and (predicate := predicate_of(compare)) < 2:
         if set(compare.operands) == {lhs, rhs}:
             return rhs if predicate == 0 else lhs
@@ -376,7 +369,7 @@ def _ignores_signs_and_nan(op: Operation) -> bool:
 
 def _fold_extf(op: Operation, value: SSAValue) -> Folded:
     """Fold an extension of a truncation, where both may be contracted."""
-    inner = _definition(value, arith.TruncFOp)
+    inner = definition(value, arith.TruncFOp)
     if inner is None or inner.operands[0].type != op.results[0].type:
         return None
     contracts = FastMathFlag.ALLOW_CONTRACT in _fastmath(op) & _fastmath(inner)
@@ -384,7 +377,7 @@ def _fold_extf(op: Operation, value: SSAValue) -> Folded:
 
 
 def _fold_negf(op: Operation, value: SSAValue) -> Folded:
-    inner = _definition(value, arith.NegfOp)
+    inner = definition(value, arith.NegfOp)
     return None if inner is None else inner.operands[0]
 
 
@@ -413,7 +406,7 @@ def _fold_cast_back(op: Operation, value: SSAValue) -> Folded:
     """Return the value that was cast to a wider type, of which `op` is the cast back."""
     if value.type == op.results[0].type:
         return value  # as a `bitcast` to the same type
-    inner = _definition(value, *_CAST_BACK[kind_of(op)])
+    inner = definition(value, *_CAST_BACK[kind_of(op)])
     if inner is None or inner.operands[0].type != op.results[0].type:
         return None
     if kind_of(op) is arith.IndexCastOp and not _is_index(inner.results[0]):

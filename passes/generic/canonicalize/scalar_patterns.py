@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
+from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.dialects.utils import FastMathFlag
@@ -13,20 +15,33 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import CallableOpInterface, IsolatedFromAbove
 
 from ....passmanager.fast.edit import read_step
+from ....passmanager.fast.pattern_driver import DeclaredPatterns
 from ....passmanager.ir.dominance import is_graph_region
 from ....passmanager.releases.floats import key_of
-from ..arith_families import COMMUTATIVE
-from .cast_patterns import cast_patterns, cast_to, compared, shape_of
+from ..arith_families import COMMUTATIVE, definition
+from .cast_patterns import (
+    CompareConverted,
+    CompareExtended,
+    ExtendLater,
+    MergeBitcasts,
+    MergeFloatCasts,
+    MergeIntegerCasts,
+    ShiftUnsigned,
+    cast_to,
+    class_in,
+    compared,
+    shape_of,
+)
 from .constants import constant_integer, is_uniform_constant, signed_integer, uniform_attribute
 from .scalar_folds import fold_scalar, merge_floats, overflow_flags
-from .scalar_values import element_of, width_of
+from .scalar_values import element_of, predicate_of, width_of
 
 Exchangeable: TypeAlias = (
-    arith.SignlessIntegerBinaryOperation | arith.FloatingPointLikeBinaryOperation | arith.CmpiOp
+    arith.SignlessIntegerBinaryOperation | arith.FloatingPointLikeBinaryOperation
 )
 
 
-def scalar_patterns() -> list[RewritePattern]:
+def scalar_patterns(ctx: Context) -> list[RewritePattern]:
     """Return the patterns but `FoldScalar` and `HoistConstant`, for one run of the driver."""
     return [
         ConstantToRight(),
@@ -34,10 +49,35 @@ def scalar_patterns() -> list[RewritePattern]:
         AddNegated(),
         SubtractMinuend(),
         InvertComparison(),
-        *cast_patterns(),
+        ExtendLater(),
+        MergeBitcasts(),
         DropNegations(),
-        SimplifySelect(),
+        ShapedPatterns(ctx),
     ]
+
+
+class ShapedPatterns(DeclaredPatterns):
+    """The patterns of casts, comparisons and selections by the kind of the operation: those on
+    vectors, or with flags, are no instances of xDSL's classes."""
+
+    def __init__(self, ctx: Context) -> None:
+        super().__init__({})
+        merge = MergeIntegerCasts()
+        self._patterns: dict[str, tuple[RewritePattern, ...]] = {
+            "arith.cmpi": (ConstantComparedRight(), CompareExtended()),
+            "arith.cmpf": (CompareConverted(ctx),),
+            "arith.extsi": (merge,),
+            "arith.extui": (merge,),
+            "arith.index_cast": (merge,),
+            "arith.index_castui": (merge,),
+            "arith.trunci": (merge, ShiftUnsigned(ctx)),
+            "arith.truncf": (MergeFloatCasts(),),
+            "arith.select": (SimplifySelect(ctx),),
+        }
+
+    def patterns_of(self, op_class: type[Operation]) -> Iterator[RewritePattern]:
+        """Yield the patterns for a class of operation, in order."""
+        return iter(self._patterns.get(op_class.name, ()))
 
 
 class HoistConstant(RewritePattern):
@@ -109,23 +149,32 @@ class FoldScalar(RewritePattern):
 
 
 class ConstantToRight(RewritePattern):
-    """Exchange the operands of a commutative operation or a comparison whose left one is a
-    constant."""
+    """Exchange the operands of a commutative operation whose left one is a constant."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Exchangeable, rewriter: PatternRewriter, /) -> None:
-        if type(op) not in COMMUTATIVE and type(op) not in _COMPARISONS:
-            return
-        lhs, rhs = read_step(op)[0]
-        # Two constants stay, as they are folded; exchanging them would never end.
-        if type(lhs.owner) is arith.ConstantOp and type(rhs.owner) is not arith.ConstantOp:
-            op.operands = [rhs, lhs]
-            if isinstance(op, arith.CmpiOp):
-                op.predicate = IntegerAttr(_MIRRORED[op.predicate.value.data], 64)
-            rewriter.handle_operation_modification(op)
+        if type(op) in COMMUTATIVE:
+            _constant_to_right(op, rewriter)
 
 
-_COMPARISONS = (arith.CmpiOp,)
+class ConstantComparedRight(RewritePattern):
+    """Exchange the operands of a comparison whose left one is a constant, and its predicate."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite `op`, an `arith.cmpi`."""
+        if _constant_to_right(op, rewriter):
+            op.properties["predicate"] = IntegerAttr(_MIRRORED[predicate_of(op)], 64)
+
+
+def _constant_to_right(op: Operation, rewriter: PatternRewriter) -> bool:
+    """Exchange the operands if the left one alone is a constant; return whether it is."""
+    lhs, rhs = read_step(op)[0]
+    # Two constants stay, as they are folded; exchanging them would never end.
+    if type(lhs.owner) is not arith.ConstantOp or type(rhs.owner) is arith.ConstantOp:
+        return False
+    op.operands = [rhs, lhs]
+    rewriter.handle_operation_modification(op)
+    return True
 
 
 _MIRRORED = (0, 1, 4, 5, 2, 3, 8, 9, 6, 7)
@@ -260,10 +309,12 @@ class InvertComparison(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: arith.XOrIOp, rewriter: PatternRewriter, /) -> None:
-        compare = op.lhs.owner
-        if isinstance(compare, arith.CmpiOp) and constant_integer(op.rhs) == 1:
-            predicate = _INVERSE[compare.predicate.value.data]
-            rewriter.replace(op, compared(compare, compare.lhs, compare.rhs, predicate))
+        lhs, rhs = read_step(op)[0]
+        compare = definition(lhs, arith.CmpiOp)
+        if compare is not None and constant_integer(rhs) == 1:
+            predicate = _INVERSE[predicate_of(compare)]
+            a, b = compare.operands
+            rewriter.replace(op, compared(type(compare), a, b, lhs.type, predicate))
 
 
 # Floats and selections
@@ -320,55 +371,56 @@ class SimplifySelect(RewritePattern):
     """Replace a selection by a cast of its condition, or let it have a simpler condition or
     operand."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: arith.SelectOp, rewriter: PatternRewriter, /) -> None:
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite `op`, an `arith.select`."""
         if (new := _simpler_operands(op)) is not None:
             op.operands = new
             rewriter.handle_operation_modification(op)
             return
-        if (other := constant_integer(op.rhs)) not in (0, 1):
+        cond, lhs, rhs = op.operands
+        if (other := constant_integer(rhs)) not in (0, 1):
             return
-        type, values = op.lhs.type, (constant_integer(op.lhs), other)
+        type, values = lhs.type, (constant_integer(lhs), other)
         if isinstance(element_of(type), IndexType):
             return
         # A scalar condition of vectors cannot be extended to them.
-        if shape_of(op.cond.type) != shape_of(type):
+        if shape_of(cond.type) != shape_of(type):
             return
         width = width_of(type)
         if width == 1:
-            if values == (0, 1):
-                self.negate(op, rewriter)
+            if values == (0, 1) and (negation := _negation(cond)) is not None:
+                rewriter.replace(op, negation)
         elif values == (0, 1):
-            negation = self.negation(op, rewriter)
-            if negation is not None:
-                rewriter.replace(
-                    op, [*negation, cast_to(arith.ExtUIOp, negation[1].results[0], type)]
-                )
+            if (negation := _negation(cond)) is not None:
+                extend = class_in(self._ctx, arith.ExtUIOp)
+                extended = cast_to(extend, negation[1].results[0], type)
+                rewriter.replace(op, [*negation, extended])
         elif values[1] == 0 and values[0] in (1, (1 << width) - 1):
             cast = arith.ExtUIOp if values[0] == 1 else arith.ExtSIOp
-            rewriter.replace(op, cast_to(cast, op.cond, type))
-
-    def negate(self, op: arith.SelectOp, rewriter: PatternRewriter) -> None:
-        """Replace a selection of false and true by the negated condition."""
-        if (negation := self.negation(op, rewriter)) is not None:
-            rewriter.replace(op, negation)
-
-    def negation(self, op: arith.SelectOp, rewriter: PatternRewriter) -> list[Operation] | None:
-        """Return the operations that negate the condition."""
-        if (true := uniform_attribute(1, op.cond.type)) is None:
-            return None
-        constant = arith.ConstantOp(true)
-        return [constant, arith.XOrIOp(op.cond, constant)]
+            rewriter.replace(op, cast_to(class_in(self._ctx, cast), cond, type))
 
 
-def _simpler_operands(op: arith.SelectOp) -> list[SSAValue] | None:
+def _negation(cond: SSAValue) -> list[Operation] | None:
+    """Return the operations that negate a condition."""
+    if (true := uniform_attribute(1, cond.type)) is None:
+        return None
+    constant = arith.ConstantOp(true)
+    return [constant, arith.XOrIOp(cond, constant)]
+
+
+def _simpler_operands(op: Operation) -> list[SSAValue] | None:
     """Return simpler operands of a selection with the same result, or None."""
     cond, lhs, rhs = op.operands
     negation = cond.owner
     if isinstance(negation, arith.XOrIOp) and constant_integer(negation.rhs) == 1:
         return [negation.lhs, rhs, lhs]
-    if isinstance(inner := lhs.owner, arith.SelectOp) and inner.cond is cond:
-        return [cond, inner.lhs, rhs]
-    if isinstance(inner := rhs.owner, arith.SelectOp) and inner.cond is cond:
-        return [cond, lhs, inner.rhs]
+    inner = definition(lhs, arith.SelectOp)
+    if inner is not None and inner.operands[0] is cond:
+        return [cond, inner.operands[1], rhs]
+    inner = definition(rhs, arith.SelectOp)
+    if inner is not None and inner.operands[0] is cond:
+        return [cond, lhs, inner.operands[2]]
     return None

@@ -39,14 +39,16 @@ func.func @nested(%c : i1, %y : f32) -> (f32, f32) {
   // CHECK-NEXT:   [[D:%.*]] = math.exp [[C]]
   // CHECK-NEXT:   scf.yield %y, [[D]]
   // CHECK-NEXT: } else {
-  // CHECK-NEXT:   scf.yield
+  // CHECK-NEXT:   [[E:%.*]] = math.sqrt %y
+  // CHECK-NEXT:   scf.yield [[E]], %y
   // CHECK-NEXT: }
   // CHECK-NEXT: func.return [[R]], [[S]]
   %0, %1 = scf.if %c -> (f32, f32) {
     %2, %3 = func.call @swap(%y, %y) : (f32, f32) -> (f32, f32)
     scf.yield %2, %3 : f32, f32
   } else {
-    scf.yield %y, %y : f32, f32
+    %4 = math.sqrt %y : f32
+    scf.yield %4, %y : f32, f32
   }
   return %0, %1 : f32, f32
 }
@@ -294,4 +296,20 @@ func.func @main() {
     }
   }
   return
+}
+
+// -----
+
+// Functions are made canonical by `canonicalize` as the tool runs it, which ends on cycles of blocks
+// that only branch.
+// CHECK-LABEL: func.func @cycle
+// CHECK-NEXT:    cf.br ^bb1
+// CHECK-NEXT:  ^bb1:
+// CHECK-NEXT:    cf.br ^bb1
+func.func @cycle() {
+  cf.br ^bb1
+^bb1:
+  cf.br ^bb2
+^bb2:
+  cf.br ^bb1
 }

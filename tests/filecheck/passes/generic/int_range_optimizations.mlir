@@ -111,3 +111,29 @@ func.func @narrow(%x: i32) -> i1 {
   %2 = arith.cmpi sge, %1, %zero : i8
   func.return %2 : i1
 }
+
+// A quotient or shift that is exact has the range of any other one.
+// CHECK-LABEL: @exact(
+// CHECK-NEXT:    [[true:%.*]] = arith.constant true
+// CHECK:         func.return [[true]], [[true]] : i1, i1
+func.func @exact(%x: i32) -> (i1, i1) {
+  %mask = arith.constant 255 : i32
+  %four = arith.constant 4 : i32
+  %limit = arith.constant 64 : i32
+  %0 = arith.andi %x, %mask : i32
+  %1 = arith.divui %0, %four exact : i32
+  %2 = arith.shrui %0, %four exact : i32
+  %3 = arith.cmpi slt, %1, %limit : i32
+  %4 = arith.cmpi slt, %2, %limit : i32
+  func.return %3, %4 : i1, i1
+}
+
+// Integers of no bits and vectors have no range.
+// UNCHANGED: @no_range
+func.func @no_range(%x: i8, %v: vector<4xi8>) -> (i0, vector<4xi1>) {
+  %0 = arith.trunci %x : i8 to i0
+  %1 = arith.extui %v : vector<4xi8> to vector<4xi16>
+  %2 = arith.extui %v : vector<4xi8> to vector<4xi16>
+  %3 = arith.cmpi sge, %1, %2 : vector<4xi16>
+  func.return %0, %3 : i0, vector<4xi1>
+}

@@ -162,3 +162,30 @@ func.func @endless(%n: index, %m: memref<8xindex>) {
   }
   return
 }
+
+// On vectors and with flags: casts and shifts always, divisions by constants that are not zero.
+// CHECK-LABEL: @vectors(
+// CHECK-NEXT:    [[by:%.*]] = arith.constant 3 : i32
+// CHECK-NEXT:    [[bys:%.*]] = arith.constant dense<[3, 5]> : vector<2xi32>
+// CHECK-NEXT:    [[cast:%.*]] = arith.extsi %v : vector<2xi32> to vector<2xi64>
+// CHECK-NEXT:    [[quotient:%.*]] = arith.divsi %v, [[bys]] : vector<2xi32>
+// CHECK-NEXT:    [[exact:%.*]] = arith.divui %x, [[by]] exact : i32
+// CHECK-NEXT:    [[shift:%.*]] = arith.shrsi %x, [[by]] exact : i32
+// CHECK-NEXT:    scf.for
+// CHECK-NEXT:      [[a:%.*]] = arith.divsi %v, %v : vector<2xi32>
+// CHECK-NEXT:      [[b:%.*]] = arith.divui %x, %x exact : i32
+// CHECK-NEXT:      "test.op"
+func.func @vectors(%v: vector<2xi32>, %x: i32, %low: index, %high: index, %step: index) {
+  %0 = arith.constant 3 : i32
+  %1 = arith.constant dense<[3, 5]> : vector<2xi32>
+  scf.for %i = %low to %high step %step {
+    %2 = arith.extsi %v : vector<2xi32> to vector<2xi64>
+    %3 = arith.divsi %v, %1 : vector<2xi32>
+    %4 = arith.divui %x, %0 exact : i32
+    %5 = arith.shrsi %x, %0 exact : i32
+    %6 = arith.divsi %v, %v : vector<2xi32>
+    %7 = arith.divui %x, %x exact : i32
+    "test.op"(%2, %3, %4, %5, %6, %7) : (vector<2xi64>, vector<2xi32>, i32, i32, vector<2xi32>, i32) -> ()
+  }
+  return
+}

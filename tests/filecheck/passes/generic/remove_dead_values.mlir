@@ -222,3 +222,23 @@ func.func @calls_skips(%x: i32) {
   func.call @skips(%x) : (i32) -> ()
   func.return
 }
+
+// A loop of one iteration has as many initial values as results.
+// UNCHANGED: @one_iteration
+func.func @one_iteration(%x: index, %y: index) -> (index, index) {
+  %0, %1 = affine.for %i = 0 to 1 iter_args(%a = %x, %b = %y) -> (index, index) {
+    affine.yield %y, %a : index, index
+  }
+  func.return %0, %1 : index, index
+}
+// CHECK-LABEL: @one_iteration_less(
+// CHECK-NEXT:    [[r:%.*]] = affine.for %i = 0 to 1 iter_args(%a = %x) -> (index) {
+// CHECK-NEXT:      affine.yield %a : index
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return [[r]] : index
+func.func @one_iteration_less(%x: index, %y: index) -> index {
+  %0, %1 = affine.for %i = 0 to 1 iter_args(%a = %x, %b = %y) -> (index, index) {
+    affine.yield %a, %b : index, index
+  }
+  func.return %0 : index
+}

@@ -231,3 +231,21 @@ func.func @division() -> i32 {
   %0 = arith.divsi %one, %zero : i32
   func.return %0 : i32
 }
+
+// An operation without operands whose result is a constant is none itself.
+// CHECK-LABEL: @executed(
+// CHECK-NEXT:    [[one:%.*]] = arith.constant 1 : i64
+// CHECK:         scf.yield [[one]], [[one]] : i64, i64
+// CHECK:         func.return [[one]]
+func.func @executed() -> (i64, i64) {
+  %0 = scf.execute_region -> i64 {
+    %2 = arith.constant 1 : i64
+    scf.yield %2 : i64
+  }
+  %1, %3 = scf.execute_region -> (i64, i64) {
+    %2 = arith.constant 1 : i64
+    "test.op"() : () -> ()
+    scf.yield %2, %2 : i64, i64
+  }
+  func.return %0, %1 : i64, i64
+}

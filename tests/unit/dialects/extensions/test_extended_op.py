@@ -103,6 +103,23 @@ def test_what_xdsl_has_not_is_of_another_class(text: str, plain: type[IRDLOperat
     assert type(op) in map(type, walk(parent.clone()))
 
 
+def test_a_copy_is_of_the_same_class() -> None:
+    """xDSL's copies have no operands at first."""
+    module = parsed(
+        function(
+            "%0 = arith.extui %v : vector<4xi8> to vector<4xi32> "
+            "%1 = memref.rank %u : memref<*xf32> "
+            "memref.copy %u, %m : memref<*xf32> to memref<4xf32>"
+        )
+    )
+    copy = module.clone()
+    verify(copy)
+    assert _describe(copy) == _describe(module)
+    op = next(op for op in walk(module) if op.name == "memref.rank")
+    without_operands = op.clone(clone_operands=False)
+    assert type(without_operands) is type(op) and not without_operands.operands
+
+
 @table_test(
     ("text", "message"),
     [
