@@ -21,6 +21,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from .by_dialect import Fold, Folded
 from .constants import signed_integer, truncated_integer
+from .index_patterns import DELINEARIZATIONS, LINEARIZATIONS, fold_delinearize, fold_linearize
 from .slice_patterns import TakeUncast
 
 MAX_TERMS = 64
@@ -164,6 +165,8 @@ def _fold_minimum(op: Operation) -> Folded | None:
 
 FOLDS: Final[Mapping[str, Fold]] = {
     "affine.apply": _fold_apply,
+    "affine.delinearize_index": fold_delinearize,
+    "affine.linearize_index": fold_linearize,
     "affine.max": _fold_minimum,
     "affine.min": _fold_minimum,
 }
@@ -339,7 +342,11 @@ class DropIdleElse(RewritePattern):
         rewriter.handle_operation_modification(op)
 
 
-NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {"affine.if": (DropIdleElse(),)}
+NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {
+    "affine.delinearize_index": DELINEARIZATIONS,
+    "affine.if": (DropIdleElse(),),
+    "affine.linearize_index": LINEARIZATIONS,
+}
 PATTERNS: Final[tuple[RewritePattern, ...]] = (
     TakeUncast(
         {
