@@ -3,132 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from xdsl.dialects import affine
 from xdsl.dialects.builtin import AffineMapAttr, IndexType
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-    AffineMap,
-    AffineSymExpr,
-)
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from .affine_expressions import size_of
 from .by_dialect import Fold, Folded
-from .constants import signed_integer, truncated_integer
+from .constants import truncated_integer
 from .index_patterns import DELINEARIZATIONS, LINEARIZATIONS, fold_delinearize, fold_linearize
+from .map_composition import MAX_TERMS, MapCall, composed
 from .slice_patterns import TakeUncast
-
-MAX_TERMS = 64
-"""The size of the largest expression that is put into another one: xDSL goes over them by
-recursion."""
-
-
-class MapCall(NamedTuple):
-    """An affine map with the values of its dimensions and symbols, in this order."""
-
-    map: AffineMap
-    operands: Sequence[SSAValue]
-
-
-def _size(map: AffineMap) -> int:
-    return sum(1 for expr in map.results for _ in expr.dfs())
-
-
-class _Composer:
-    """The dimensions and symbols of a map that is made of another one."""
-
-    def __init__(self) -> None:
-        self.dims: list[SSAValue] = []
-        self.symbols: list[SSAValue] = []
-        self.changed = False
-
-    def of(self, value: SSAValue, *, is_symbol: bool) -> AffineExpr:
-        """Return the expression that is a value: a constant, that of the `affine.apply` that
-        defines it, or a dimension or symbol."""
-        if (number := signed_integer(value)) is not None:
-            self.changed = True
-            return AffineExpr.constant(number)
-        owner = value.owner
-        if isinstance(owner, affine.ApplyOp) and _size(owner.map.data) <= MAX_TERMS:
-            self.changed = True
-            map, operands = owner.map.data, list(owner.mapOperands)
-            count = map.num_dims
-            # As symbols, all that a symbol is made of must be symbols.
-            dims = [self.of_leaf(v, is_symbol=is_symbol) for v in operands[:count]]
-            symbols = [self.of_leaf(v, is_symbol=True) for v in operands[count:]]
-            return map.results[0].replace_dims_and_symbols(dims, symbols)
-        return self.of_leaf(value, is_symbol=is_symbol)
-
-    def of_leaf(self, value: SSAValue, *, is_symbol: bool) -> AffineExpr:
-        """Return the dimension or symbol of a value, a new one if it has none."""
-        values = self.symbols if is_symbol else self.dims
-        if value not in values:
-            values.append(value)
-        position = values.index(value)
-        return AffineExpr.symbol(position) if is_symbol else AffineExpr.dimension(position)
-
-
-def composed(call: MapCall) -> MapCall | None:
-    """Return a map with the constants and maps that define its operands in it, without operands
-    that it does not need; None if there are none of either."""
-    map, operands = call
-    composer = _Composer()
-    count = map.num_dims
-    try:
-        dims = [composer.of(value, is_symbol=False) for value in operands[:count]]
-        symbols = [composer.of(value, is_symbol=True) for value in operands[count:]]
-        results = [expr.replace_dims_and_symbols(dims, symbols) for expr in map.results]
-        if any(_divides_by_zero(expr) for expr in results):
-            return None
-        if composer.changed:
-            results = [_simplified(expr, composer) for expr in results]
-    except (ZeroDivisionError, ValueError, NotImplementedError):
-        return None  # a division by zero stays, and one by a value that xDSL cannot write
-    if _size(AffineMap(0, 0, tuple(results))) > MAX_TERMS:
-        return None
-    used_dims = _used(results, AffineDimExpr)
-    used_symbols = _used(results, AffineSymExpr)
-    new = [composer.dims[i] for i in used_dims] + [composer.symbols[i] for i in used_symbols]
-    if not composer.changed and len(new) == len(operands):
-        return None
-    dim_names = {old: AffineExpr.dimension(i) for i, old in enumerate(used_dims)}
-    symbol_names = {old: AffineExpr.symbol(i) for i, old in enumerate(used_symbols)}
-    zero = AffineExpr.constant(0)
-    dims = [dim_names.get(i, zero) for i in range(len(composer.dims))]
-    symbols = [symbol_names.get(i, zero) for i in range(len(composer.symbols))]
-    exprs = tuple(expr.replace_dims_and_symbols(dims, symbols) for expr in results)
-    return MapCall(AffineMap(len(used_dims), len(used_symbols), exprs), new)
-
-
-def _divides_by_zero(expr: AffineExpr) -> bool:
-    return any(
-        isinstance(e, AffineBinaryOpExpr)
-        and e.kind not in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
-        and isinstance(e.rhs, AffineConstantExpr)
-        and e.rhs.value == 0
-        for e in expr.dfs()
-    )
-
-
-def _simplified(expr: AffineExpr, composer: _Composer) -> AffineExpr:
-    try:
-        return expr.simplify(len(composer.dims), len(composer.symbols))
-    except NotImplementedError:  # of products of values
-        return expr
-
-
-def _used(
-    exprs: Sequence[AffineExpr], kind: type[AffineDimExpr] | type[AffineSymExpr]
-) -> list[int]:
-    """Return the positions of the dimensions or symbols that expressions use."""
-    return sorted({e.position for expr in exprs for e in expr.dfs() if isinstance(e, kind)})
-
 
 # Folds
 
@@ -239,7 +127,7 @@ class MergeMinimums(RewritePattern):
         for position, expr in enumerate(map.results):
             value = _value_of(expr, map, operands)
             inner = value.owner if isinstance(value, SSAValue) else None
-            if not isinstance(inner, affine.MinOp) or _size(map) > MAX_TERMS:
+            if not isinstance(inner, affine.MinOp) or size_of(map) > MAX_TERMS:
                 continue
             other = inner.map.data
             count, symbols = map.num_dims, map.num_symbols

@@ -53,7 +53,7 @@ def _sizes(op: Operation) -> list[Size]:
     return mixed(op.properties["static_basis"], _basis_values(op))
 
 
-def _padded(op: Operation) -> list[Size | None]:
+def padded_basis(op: Operation) -> list[Size | None]:
     """Return one size for each index."""
     sizes = _sizes(op)
     return [*sizes] if len(sizes) == len(_indices(op)) else [None, *sizes]
@@ -133,7 +133,7 @@ def fold_delinearize(op: Operation) -> Folded | Sequence[Folded] | None:
     numbers: list[int] = []
     if rest is None:
         return None
-    for size in reversed(_padded(op)[1:]):
+    for size in reversed(padded_basis(op)[1:]):
         if not isinstance(size, int) or size < 1:
             return None
         numbers.append(rest % size)
@@ -151,7 +151,7 @@ def fold_linearize(op: Operation) -> Folded | None:
     if len(indices) == 1:
         return indices[0]
     place = 0
-    for position, (value, size) in enumerate(zip(indices, _padded(op), strict=True)):
+    for position, (value, size) in enumerate(zip(indices, padded_basis(op), strict=True)):
         number = signed_integer(value)
         if number is None or (position and not isinstance(size, int)):
             return None
@@ -167,7 +167,7 @@ class DropUnitIndices(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         """Match by the name of the operation."""
-        basis = _padded(op)
+        basis = padded_basis(op)
         kept = [size for size in basis if size != 1]
         if len(kept) == len(basis):
             return
@@ -195,7 +195,7 @@ class CancelTail(RewritePattern):
         assert isinstance(linear, Operation)
         if not _is_disjoint(linear) or not (sizes := _sizes(linear)):
             return
-        indices, basis, wanted = _indices(linear), _padded(linear), _padded(op)
+        indices, basis, wanted = _indices(linear), padded_basis(linear), padded_basis(op)
         count = 0
         for a, b in zip(reversed(sizes), reversed(_sizes(op)), strict=False):
             if not _same(a, b):
@@ -236,7 +236,7 @@ class DropLinearUnits(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         """Match by the name of the operation."""
-        indices, basis = _indices(op), _padded(op)
+        indices, basis = _indices(op), padded_basis(op)
         kept = [
             (value, size)
             for place, (value, size) in enumerate(zip(indices, basis, strict=True))
@@ -271,7 +271,7 @@ class MergeRun(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         """Match by the name of the operation."""
-        indices, basis = _indices(op), _padded(op)
+        indices, basis = _indices(op), padded_basis(op)
         for start in range(len(indices) - 1):
             run = self.run_at(start, indices, basis, disjoint=_is_disjoint(op))
             if run is not None and run.length > 1:
@@ -288,7 +288,7 @@ class MergeRun(RewritePattern):
         owner, first = value.op, value.index
         if indices[start + 1] not in owner.results[first + 1 : first + 2]:
             return None
-        sizes = _padded(owner)
+        sizes = padded_basis(owner)
         if not _same(sizes[first], basis[start]) and (first or start):
             # Disjoint indices are within the sizes, which must be there before the results are.
             if first or not disjoint or sizes[0] is not None or not isinstance(basis[start], int):
@@ -313,7 +313,7 @@ class MergeRun(RewritePattern):
     ) -> None:
         """Replace the indices of a run by one."""
         owner, start, first, length = run
-        sizes, end = _padded(owner), start + length
+        sizes, end = padded_basis(owner), start + length
         whole = length == len(sizes)
         if whole and length == len(indices):
             rewriter.replace(op, (), [owner.operands[0]])

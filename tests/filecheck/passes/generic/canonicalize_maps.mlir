@@ -60,3 +60,33 @@ func.func @divided(%a: index, %b: index) -> index {
   %1 = affine.apply affine_map<()[s0, s1] -> (s0 ceildiv s1)>()[%a, %b]
   func.return %1 : index
 }
+
+// Divisions by what a map computes, a dimension that is also a symbol, equal remainders, and parts
+// of an index put together.
+// CHECK-LABEL: @by_symbols(
+// CHECK-NEXT:    [[V0:%\w+]] = arith.constant 0 : index
+// CHECK-NEXT:    [[V1:%\w+]] = affine.apply affine_map<(d0)[s0] -> (((d0 floordiv ((s0 * 2) + 1)) + (((s0 * 2) + 1) * ((s0 * 2) + 1))))> (%a)[%n]
+// CHECK-NEXT:    [[V2:%\w+]] = affine.apply affine_map<(d0)[s0] -> ((d0 + (s0 * -1)))> (%a)[%n]
+// CHECK-NEXT:    [[V3:%\w+]], [[V4:%\w+]], [[V5:%\w+]] = affine.delinearize_index %a into (4, 8) : index, index, index
+// CHECK-NEXT:    [[V6:%\w+]] = affine.apply affine_map<(d0, d1) -> ((d0 + (d1 floordiv 3)))> ([[V3]], %a)
+// CHECK-NEXT:    func.return [[V1]], [[V2]], [[V0]], [[V6]] : index, index, index, index
+func.func @by_symbols(%a: index, %n: index, %m: index) -> (index, index, index, index) {
+  %0 = affine.apply affine_map<()[s0] -> (s0 * 2 + 1)>()[%n]
+  %1 = affine.apply affine_map<(d0)[s0] -> (d0 floordiv s0 + s0 * s0)>(%a)[%0]
+  %2 = affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%a)[%n]
+  %3 = affine.apply affine_map<(d0, d1) -> (d1 - d0 * 2)>(%n, %2)
+  %4 = affine.apply affine_map<()[s0, s1] -> ((s0 - (s0 - s1) mod s1 - s1) mod s1)>()[%n, %m]
+  %5:3 = affine.delinearize_index %a into (4, 8) : index, index, index
+  %6 = affine.apply affine_map<(d0, d1, d2) -> ((d1 * 8 + d0 * 32 + d2) floordiv 3 + d0)>(%5#0, %5#1, %5#2)
+  func.return %1, %3, %4, %6 : index, index, index, index
+}
+
+// Remainders by another number, parts with other factors, and not all parts.
+// UNCHANGED: @other_sums
+func.func @other_sums(%a: index, %n: index, %m: index) -> (index, index, index) {
+  %0 = affine.apply affine_map<()[s0, s1] -> ((s0 + (s0 mod s1) * -1) mod (s1 + 1))>()[%n, %m]
+  %1:2 = affine.delinearize_index %a into (4, 8) : index, index
+  %2 = affine.apply affine_map<(d0, d1) -> (d0 * 4 + d1)>(%1#0, %1#1)
+  %3 = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1)>(%1#0, %a)
+  func.return %0, %2, %3 : index, index, index
+}
