@@ -18,7 +18,7 @@ from xdsl.ir.affine import (
 ONE: Final = AffineConstantExpr(1)
 
 
-def size_of(map: AffineMap) -> int:
+def term_count(map: AffineMap) -> int:
     """Return the number of expressions in a map."""
     return sum(1 for expr in map.results for _ in expr.dfs())
 

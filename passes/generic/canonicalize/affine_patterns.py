@@ -21,7 +21,7 @@ from xdsl.ir.affine import (
 )
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from .affine_expressions import replaced, size_of
+from .affine_expressions import replaced, term_count
 from .by_dialect import Fold, Folded
 from .constants import truncated_integer
 from .index_patterns import DELINEARIZATIONS, LINEARIZATIONS, fold_delinearize, fold_linearize
@@ -142,7 +142,7 @@ class MergeExtremes(RewritePattern):
             inner = value.owner if isinstance(value, SSAValue) else None
             if not isinstance(inner, Operation) or inner.name != op.name:
                 continue
-            if size_of(map) > MAX_TERMS:
+            if term_count(map) > MAX_TERMS:
                 return
             other = _map_of(inner)
             count, symbols = map.num_dims, map.num_symbols

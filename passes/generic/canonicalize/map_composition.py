@@ -9,7 +9,7 @@ from xdsl.dialects import affine
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
 
-from .affine_expressions import divides_by_zero, joined, replaced, simplified, size_of
+from .affine_expressions import divides_by_zero, joined, replaced, simplified, term_count
 from .constants import signed_integer
 from .index_patterns import DELINEARIZE, padded_basis
 
@@ -28,7 +28,7 @@ class MapCall(NamedTuple):
 def _apply_of(value: SSAValue) -> affine.ApplyOp | None:
     """Return the `affine.apply` that defines a value, if its map is small."""
     owner = value.owner
-    if isinstance(owner, affine.ApplyOp) and size_of(owner.map.data) <= MAX_TERMS:
+    if isinstance(owner, affine.ApplyOp) and term_count(owner.map.data) <= MAX_TERMS:
         return owner
     return None
 
@@ -128,7 +128,7 @@ def composed(call: MapCall) -> MapCall | None:
             results = [simplified(expr, *sizes) for expr in results]
     except ZeroDivisionError:
         return None  # a division by zero stays
-    if size_of(AffineMap(0, 0, tuple(results))) > MAX_TERMS:
+    if term_count(AffineMap(0, 0, tuple(results))) > MAX_TERMS:
         return None
     used_dims = _used(results, AffineDimExpr)
     used_symbols = _used(results, AffineSymExpr)
