@@ -3,151 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, cast
+from operator import eq, ge, le
+from typing import Final, cast
 
 from xdsl.dialects import affine
-from xdsl.dialects.builtin import AffineMapAttr, IndexType
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import AffineMapAttr, AffineSetAttr, IndexType
+from xdsl.ir import Operation, Region, SSAValue
 from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
     AffineConstantExpr,
+    AffineConstraintExpr,
+    AffineConstraintKind,
     AffineDimExpr,
     AffineExpr,
     AffineMap,
+    AffineSet,
     AffineSymExpr,
 )
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from .affine_expressions import replaced, term_count
 from .by_dialect import Fold, Folded
-from .constants import signed_integer, truncated_integer
+from .constants import truncated_integer
+from .linearize_patterns import DELINEARIZATIONS, LINEARIZATIONS, fold_delinearize, fold_linearize
+from .map_composition import MAX_TERMS, MapCall, composed
+from .region_helpers import inline
 from .slice_patterns import TakeUncast
-
-MAX_TERMS = 64
-"""The size of the largest expression that is put into another one: xDSL goes over them by
-recursion."""
-
-
-class MapCall(NamedTuple):
-    """An affine map with the values of its dimensions and symbols, in this order."""
-
-    map: AffineMap
-    operands: Sequence[SSAValue]
-
-
-def _size(map: AffineMap) -> int:
-    return sum(1 for expr in map.results for _ in expr.dfs())
-
-
-class _Composer:
-    """The dimensions and symbols of a map that is made of another one."""
-
-    def __init__(self) -> None:
-        self.dims: list[SSAValue] = []
-        self.symbols: list[SSAValue] = []
-        self.changed = False
-
-    def of(self, value: SSAValue, *, is_symbol: bool) -> AffineExpr:
-        """Return the expression that is a value: a constant, that of the `affine.apply` that
-        defines it, or a dimension or symbol."""
-        if (number := signed_integer(value)) is not None:
-            self.changed = True
-            return AffineExpr.constant(number)
-        owner = value.owner
-        if isinstance(owner, affine.ApplyOp) and _size(owner.map.data) <= MAX_TERMS:
-            self.changed = True
-            map, operands = owner.map.data, list(owner.mapOperands)
-            count = map.num_dims
-            # As symbols, all that a symbol is made of must be symbols.
-            dims = [self.of_leaf(v, is_symbol=is_symbol) for v in operands[:count]]
-            symbols = [self.of_leaf(v, is_symbol=True) for v in operands[count:]]
-            return _replaced(map.results[0], dims, symbols)
-        return self.of_leaf(value, is_symbol=is_symbol)
-
-    def of_leaf(self, value: SSAValue, *, is_symbol: bool) -> AffineExpr:
-        """Return the dimension or symbol of a value, a new one if it has none."""
-        values = self.symbols if is_symbol else self.dims
-        if value not in values:
-            values.append(value)
-        position = values.index(value)
-        return AffineExpr.symbol(position) if is_symbol else AffineExpr.dimension(position)
-
-
-def composed(call: MapCall) -> MapCall | None:
-    """Return a map with the constants and maps that define its operands in it, without operands
-    that it does not need; None if there are none of either."""
-    map, operands = call
-    composer = _Composer()
-    count = map.num_dims
-    try:
-        dims = [composer.of(value, is_symbol=False) for value in operands[:count]]
-        symbols = [composer.of(value, is_symbol=True) for value in operands[count:]]
-        results = [_replaced(expr, dims, symbols) for expr in map.results]
-        if any(_divides_by_zero(expr) for expr in results):
-            return None
-        if composer.changed:
-            results = [_simplified(expr, composer) for expr in results]
-    except (ZeroDivisionError, ValueError, NotImplementedError):
-        return None  # a division by zero stays, and one by a value that xDSL cannot write
-    if _size(AffineMap(0, 0, tuple(results))) > MAX_TERMS:
-        return None
-    used_dims = _used(results, AffineDimExpr)
-    used_symbols = _used(results, AffineSymExpr)
-    new = [composer.dims[i] for i in used_dims] + [composer.symbols[i] for i in used_symbols]
-    if not composer.changed and len(new) == len(operands):
-        return None
-    dim_names = {old: AffineExpr.dimension(i) for i, old in enumerate(used_dims)}
-    symbol_names = {old: AffineExpr.symbol(i) for i, old in enumerate(used_symbols)}
-    zero = AffineExpr.constant(0)
-    dims = [dim_names.get(i, zero) for i in range(len(composer.dims))]
-    symbols = [symbol_names.get(i, zero) for i in range(len(composer.symbols))]
-    exprs = tuple(_replaced(expr, dims, symbols) for expr in results)
-    return MapCall(AffineMap(len(used_dims), len(used_symbols), exprs), new)
-
-
-def _replaced(
-    expr: AffineExpr, dims: Sequence[AffineExpr], symbols: Sequence[AffineExpr]
-) -> AffineExpr:
-    """Return an expression with others in place of its dimensions and symbols; xDSL's
-    `replace_dims_and_symbols` has no products and quotients by symbols."""
-    match expr:
-        case AffineDimExpr():
-            return dims[expr.position]
-        case AffineSymExpr():
-            return symbols[expr.position]
-        case AffineBinaryOpExpr():
-            lhs, rhs = (_replaced(part, dims, symbols) for part in (expr.lhs, expr.rhs))
-            try:
-                return AffineExpr.binary(expr.kind, lhs, rhs)
-            except NotImplementedError:
-                return AffineBinaryOpExpr(expr.kind, lhs, rhs)
-        case _:
-            return expr
-
-
-def _divides_by_zero(expr: AffineExpr) -> bool:
-    return any(
-        isinstance(e, AffineBinaryOpExpr)
-        and e.kind not in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
-        and isinstance(e.rhs, AffineConstantExpr)
-        and e.rhs.value == 0
-        for e in expr.dfs()
-    )
-
-
-def _simplified(expr: AffineExpr, composer: _Composer) -> AffineExpr:
-    try:
-        return expr.simplify(len(composer.dims), len(composer.symbols))
-    except NotImplementedError:  # of products of values
-        return expr
-
-
-def _used(
-    exprs: Sequence[AffineExpr], kind: type[AffineDimExpr] | type[AffineSymExpr]
-) -> list[int]:
-    """Return the positions of the dimensions or symbols that expressions use."""
-    return sorted({e.position for expr in exprs for e in expr.dfs() if isinstance(e, kind)})
-
 
 # Folds
 
@@ -184,6 +64,8 @@ def _fold_minimum(op: Operation) -> Folded | None:
 
 FOLDS: Final[Mapping[str, Fold]] = {
     "affine.apply": _fold_apply,
+    "affine.delinearize_index": fold_delinearize,
+    "affine.linearize_index": fold_linearize,
     "affine.max": _fold_minimum,
     "affine.min": _fold_minimum,
 }
@@ -220,49 +102,53 @@ class ComposeMap(RewritePattern):
             rewriter.handle_operation_modification(op)
 
 
-class SimplifyMinimum(RewritePattern):
-    """Drop the equal results of the map of a minimum, and all constants but the least; one of a
-    single result is an `affine.apply`."""
+def _map_of(op: Operation) -> AffineMap:
+    return cast(AffineMapAttr, op.properties["map"]).data
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: affine.MinOp, rewriter: PatternRewriter, /) -> None:
-        map = op.map.data
+
+class SimplifyExtreme(RewritePattern):
+    """Drop the equal results of the map of a minimum or maximum, and all constants but the least or
+    greatest; one of a single result is an `affine.apply`."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Match by the name of the operation."""
+        map = _map_of(op)
         numbers = [expr.value for expr in map.results if isinstance(expr, AffineConstantExpr)]
-        least = min(numbers, default=None)
+        best = (min if op.name == "affine.min" else max)(numbers, default=None)
         kept = dict.fromkeys(
             expr
             for expr in map.results
-            if not isinstance(expr, AffineConstantExpr) or expr.value == least
+            if not isinstance(expr, AffineConstantExpr) or expr.value == best
         )
+        if len(kept) == len(map.results) > 1:
+            return
+        new = AffineMapAttr(AffineMap(map.num_dims, map.num_symbols, tuple(kept)))
         if len(kept) == 1:
-            rewriter.replace(
-                op,
-                affine.ApplyOp(
-                    list(op.operands),
-                    AffineMapAttr(AffineMap(map.num_dims, map.num_symbols, tuple(kept))),
-                ),
-            )
-        elif len(kept) < len(map.results):
-            op.map = AffineMapAttr(AffineMap(map.num_dims, map.num_symbols, tuple(kept)))
+            rewriter.replace(op, affine.ApplyOp([*op.operands], new))
+        else:
+            op.properties["map"] = new
             rewriter.handle_operation_modification(op)
 
 
-class MergeMinimums(RewritePattern):
-    """Put the results of the map of a minimum into that of another one that takes it as it is."""
+class MergeExtremes(RewritePattern):
+    """Put the results of the map of a minimum into that of another one that takes it as it is, and
+    those of a maximum into that of another one."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: affine.MinOp, rewriter: PatternRewriter, /) -> None:
-        map, operands = op.map.data, list(op.operands)
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Match by the name of the operation."""
+        map, operands = _map_of(op), list(op.operands)
         for position, expr in enumerate(map.results):
             value = _value_of(expr, map, operands)
             inner = value.owner if isinstance(value, SSAValue) else None
-            if not isinstance(inner, affine.MinOp) or _size(map) > MAX_TERMS:
+            if not isinstance(inner, Operation) or inner.name != op.name:
                 continue
-            other = inner.map.data
+            if term_count(map) > MAX_TERMS:
+                return
+            other = _map_of(inner)
             count, symbols = map.num_dims, map.num_symbols
             dims = [AffineExpr.dimension(count + i) for i in range(other.num_dims)]
             names = [AffineExpr.symbol(symbols + i) for i in range(other.num_symbols)]
-            added = [_replaced(e, dims, names) for e in other.results]
+            added = [replaced(e, dims, names) for e in other.results]
             results = [*map.results[:position], *map.results[position + 1 :], *added]
             inputs = list(inner.operands)
             op.operands = [
@@ -271,11 +157,31 @@ class MergeMinimums(RewritePattern):
                 *operands[count:],
                 *inputs[other.num_dims :],
             ]
-            op.map = AffineMapAttr(
+            op.properties["map"] = AffineMapAttr(
                 AffineMap(count + other.num_dims, symbols + other.num_symbols, tuple(results))
             )
             rewriter.handle_operation_modification(op)
             return
+
+
+class SimplifyParallelBounds(RewritePattern):
+    """Put the maps and constants that define the operands of the bounds of an `affine.parallel`
+    into them."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Match by the name of the operation."""
+        names = ("lowerBoundsMap", "upperBoundsMap")
+        low, high = [cast(AffineMapAttr, op.properties[name]).data for name in names]
+        count = low.num_dims + low.num_symbols
+        calls = [MapCall(low, op.operands[:count]), MapCall(high, op.operands[count:])]
+        new = [composed(call) for call in calls]
+        if not any(new):
+            return
+        bounds = [call or old for call, old in zip(new, calls, strict=True)]
+        op.operands = [value for bound in bounds for value in bound.operands]
+        for name, bound in zip(names, bounds, strict=True):
+            op.properties[name] = AffineMapAttr(bound.map)
+        rewriter.handle_operation_modification(op)
 
 
 class SimplifyBounds(RewritePattern):
@@ -325,7 +231,8 @@ class SimplifyBounds(RewritePattern):
             return False
         if high - low > op.step.value.data:
             # Values that change places have an order of their own after some iterations.
-            if any(value.owner is body for value in values):
+            pairs = zip(values, body.args[1:], strict=True)
+            if any(value.owner is body and value is not arg for value, arg in pairs):
                 return False
         if any(value is body.args[0] for value in values):
             return False
@@ -346,6 +253,51 @@ def _constant_of(map: AffineMapAttr) -> int | None:
     return None
 
 
+class SimplifyCondition(RewritePattern):
+    """Put the maps and constants that define the operands of an `affine.if` into its condition, and
+    take one of the regions if it is known."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Match by the name of the operation."""
+        condition = cast(AffineSetAttr, op.properties["condition"]).data
+        old = condition.constraints
+        exprs = [c.lhs if c.rhs == AffineConstantExpr(0) else c.lhs - c.rhs for c in old]
+        call = MapCall(
+            AffineMap(condition.num_dims, condition.num_symbols, tuple(exprs)), op.operands
+        )
+        new = composed(call) or call
+        kinds = [constraint.kind for constraint in old]
+        kept: list[AffineConstraintExpr] = []
+        for kind, expr in zip(kinds, new.map.results, strict=True):
+            if not isinstance(expr, AffineConstantExpr):
+                zero = AffineExpr.constant(0)
+                kept.append(AffineConstraintExpr(kind, expr, zero, canonicalize=False))
+            elif not _HOLDS[kind](expr.value, 0):
+                self.take(op, op.regions[1], rewriter)
+                return
+        if not kept:
+            self.take(op, op.regions[0], rewriter)
+        elif new is not call or len(kept) < len(old):
+            sizes = new.map.num_dims, new.map.num_symbols
+            op.operands = new.operands
+            op.properties["condition"] = AffineSetAttr(AffineSet(*sizes, tuple(kept)))
+            rewriter.handle_operation_modification(op)
+
+    def take(self, op: Operation, region: Region, rewriter: PatternRewriter) -> None:
+        """Replace the operation by one of its regions."""
+        if region.first_block is None:
+            rewriter.erase(op)
+        else:
+            inline(rewriter, op, region.block)
+
+
+_HOLDS: Final = {
+    AffineConstraintKind.ge: ge,
+    AffineConstraintKind.le: le,
+    AffineConstraintKind.eq: eq,
+}
+
+
 class DropIdleElse(RewritePattern):
     """Drop the else region of an `affine.if` without results if it does nothing."""
 
@@ -359,7 +311,14 @@ class DropIdleElse(RewritePattern):
         rewriter.handle_operation_modification(op)
 
 
-NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {"affine.if": (DropIdleElse(),)}
+NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {
+    "affine.delinearize_index": DELINEARIZATIONS,
+    "affine.if": (DropIdleElse(), SimplifyCondition()),
+    "affine.linearize_index": LINEARIZATIONS,
+    "affine.max": (SimplifyExtreme(), MergeExtremes()),
+    "affine.min": (SimplifyExtreme(), MergeExtremes()),
+    "affine.parallel": (SimplifyParallelBounds(),),
+}
 PATTERNS: Final[tuple[RewritePattern, ...]] = (
     TakeUncast(
         {
@@ -369,8 +328,6 @@ PATTERNS: Final[tuple[RewritePattern, ...]] = (
             "affine.vector_store": (1,),
         }
     ),
-    SimplifyMinimum(),
-    MergeMinimums(),
     ComposeMap(),
     SimplifyBounds(),
 )

@@ -29,21 +29,17 @@ from .shapes import (
     with_shape,
 )
 from .slice_patterns import PATTERNS as SHARED
-from .slice_patterns import TakeUncast, cast_of, fold_cast, fold_dim, fold_reshape, replace_with
+from .slice_patterns import (
+    TakeUncast,
+    cast_of,
+    fold_cast,
+    fold_dim,
+    fold_rank,
+    fold_reshape,
+    replace_with,
+)
 
 Allocation: TypeAlias = memref.AllocOp | memref.AllocaOp
-
-
-def _index(number: int) -> Folded:
-    return truncated_integer(number, IndexType())
-
-
-# Sizes
-
-
-def _fold_rank(op: Operation) -> Folded | None:
-    shape = shape_of_type(op.operands[0].type)
-    return None if shape is None else _index(len(shape))
 
 
 # Views
@@ -80,7 +76,7 @@ FOLDS: Final[Mapping[str, Fold]] = {
     "memref.dim": fold_dim,
     "memref.expand_shape": fold_reshape,
     "memref.memory_space_cast": fold_cast,
-    "memref.rank": _fold_rank,
+    "memref.rank": fold_rank,
     "memref.reinterpret_cast": _fold_reinterpretation,
     "memref.view": _fold_view,
 }

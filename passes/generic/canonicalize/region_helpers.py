@@ -1,10 +1,10 @@
-"""Shared helpers of the patterns of `scf`."""
+"""Shared helpers of the patterns of operations with regions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
@@ -51,9 +51,9 @@ def inline(
     rewriter: PatternRewriter, op: Operation, block: Block, values: Sequence[SSAValue] = ()
 ) -> None:
     """Replace `op` by the operations in `block`, with `values` for its arguments; the results are
-    what its `scf.yield` returns."""
+    what its terminator returns."""
     end = block.last_op
-    assert isinstance(end, scf.YieldOp)
+    assert end is not None
     rewriter.inline_block(block, InsertPoint.before(op), values)
     rewriter.replace(op, (), end.operands)
     rewriter.erase(end)

@@ -71,6 +71,12 @@ def fold_dim(op: Operation) -> Folded | None:
     return truncated_integer(size, IndexType()) if isinstance(size, int) else size
 
 
+def fold_rank(op: Operation) -> Folded | None:
+    """Fold the number of dimensions that the type has."""
+    shape = shape_of_type(op.operands[0].type)
+    return None if shape is None else truncated_integer(len(shape), IndexType())
+
+
 def size_of(value: SSAValue, index: int) -> Size | None:
     """Return the size of an unknown dimension that the operation that makes `value` gets; None if
     that is not known."""
@@ -79,6 +85,8 @@ def size_of(value: SSAValue, index: int) -> Size | None:
     match value.owner:
         case memref.AllocOp() | memref.AllocaOp() | tensor.EmptyOp() as made:
             return made.dynamic_sizes[position]
+        case Operation() as made if made.name == "tensor.generate":
+            return made.operands[position]
         case tensor.SplatOp() as made:
             return made.dynamicSizes[position]
         case memref.ViewOp() as view:

@@ -49,6 +49,7 @@ from .slice_patterns import (
     TakeUncast,
     fold_cast,
     fold_dim,
+    fold_rank,
     fold_reshape,
     is_inside,
     replace_with,
@@ -179,7 +180,20 @@ def _fold_pad(op: Operation) -> Folded | None:
     return None if op.properties.get("nofold") else source
 
 
+def _fold_bitcast(op: Operation) -> Folded | None:
+    """Fold a bitcast to the same type; make one of two."""
+    source, to = op.operands[0], op.results[0]
+    if source.type == to.type:
+        return source
+    inner = source.owner
+    if not isinstance(inner, Operation) or inner.name != op.name:
+        return None
+    op.operands[0] = inner.operands[0]
+    return to
+
+
 FOLDS: Final[Mapping[str, Fold]] = {
+    "tensor.bitcast": _fold_bitcast,
     "tensor.cast": fold_cast,
     "tensor.collapse_shape": _fold_tensor_reshape,
     "tensor.concat": _fold_concat,
@@ -191,6 +205,7 @@ FOLDS: Final[Mapping[str, Fold]] = {
     "tensor.insert": _fold_insert,
     "tensor.insert_slice": _fold_insert_slice,
     "tensor.pad": _fold_pad,
+    "tensor.rank": fold_rank,
     "tensor.reshape": _fold_tensor_reshape,
     "tensor.splat": _fold_splat,
 }
