@@ -209,9 +209,10 @@ def _remainder(op: Operation, operands: Sequence[IntegerRange], width: int) -> I
     if greatest < 0:
         return full(width)
     bounds = max(min(low, 0), -greatest), min(max(high, 0), greatest)
-    # Of numbers with the same quotient, the remainders are in order.
-    if least == most > 0 and low >= 0 and low // least == high // least:
-        bounds = low % least, high % least
+    if least == most:
+        start, end = (_truncated(bound, least) * least for bound in (low, high))
+        if start == end:  # of numbers with the same quotient, the remainders are in order
+            bounds = low - start, high - start
     elif low >= 0 and high < least:
         bounds = low, high
     return both(width, unsigned=bounds) if is_unsigned else both(width, bounds)

@@ -152,6 +152,22 @@ func.func @bits(%x: i8, %y: i8) -> (i1, i1) {
   func.return %3, %5 : i1, i1
 }
 
+// Remainders of numbers with the same quotient are in order, also those below 0.
+// CHECK-LABEL: @remainder
+// CHECK-DAG:     [[TRUE:%.*]] = arith.constant true
+// CHECK:         func.return [[TRUE]]
+func.func @remainder(%x: i8) -> i1 {
+  %low = arith.constant -49 : i8
+  %high = arith.constant -41 : i8
+  %divisor = arith.constant -10 : i8
+  %bound = arith.constant -1 : i8
+  %0 = arith.maxsi %x, %low : i8
+  %1 = arith.minsi %0, %high : i8
+  %2 = arith.remsi %1, %divisor : i8
+  %3 = arith.cmpi sle, %2, %bound : i8
+  func.return %3 : i1
+}
+
 // Must not fire: the order as signed numbers, a sum that wraps around as both kinds, a quotient by
 // what may be zero or negative, a shift by what may be the width.
 // CHECK-LABEL: @undecided
