@@ -56,8 +56,8 @@ def _define(name: str, *traits: OpTrait) -> type[Operation]:
     return irdl_op_definition(type(f"{title}Op", (IndexArithmeticOp,), fields))
 
 
-_PURE = ("maxs", "maxu", "mins", "minu", "shl", "shrs", "shru", "sub")
-_COMMUTATIVE = ("add", "and", "mul", "or", "xor")
+_PURE = ("shl", "shrs", "shru", "sub")
+_COMMUTATIVE = ("add", "and", "maxs", "maxu", "mins", "minu", "mul", "or", "xor")
 _TRAPPING = ("ceildivs", "ceildivu", "divs", "divu", "floordivs", "rems", "remu")
 """The operations whose behaviour is not defined for some values, such as a divisor of zero."""
 

@@ -12,8 +12,10 @@ from functools import cache
 from importlib import import_module
 from typing import Final, NamedTuple, TypeAlias
 
+from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IndexType, i1
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from ....passmanager.fast.pattern_driver import DeclaredPatterns
@@ -35,6 +37,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "bufferization": "bufferization_patterns",
     "complex": "complex_folds",
     "func.call_indirect": "function_patterns",
+    "index": "index_patterns",
     "math": "math_folds",
     "memref": "memref_patterns",
     "scf.forall": "forall_patterns",
@@ -44,7 +47,14 @@ _MODULES: Final[Mapping[str, str]] = {
 }
 """The modules of dialects, and of operations whose dialect has all else in place."""
 _CONSTANTS: Final = frozenset(
-    ("arith.constant", "complex.constant", "func.constant", "index.constant", "ub.poison")
+    (
+        "arith.constant",
+        "complex.constant",
+        "func.constant",
+        "index.bool.constant",
+        "index.constant",
+        "ub.poison",
+    )
 )
 """The operations that `HoistConstant` takes."""
 
@@ -76,8 +86,9 @@ def _of(op_class: type[Operation]) -> _Dialect:
 class DialectFolds(DeclaredPatterns):
     """The folds of an operation by its name; constants are moved to the start of the function."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         super().__init__({})
+        self._ctx = ctx
         self._hoist = HoistConstant()
 
     def patterns_of(self, op_class: type[Operation]) -> Iterator[RewritePattern]:
@@ -88,7 +99,7 @@ class DialectFolds(DeclaredPatterns):
         elif is_foldable_scalar(op_class):
             yield FoldScalar()
         elif (fold := _of(op_class).folds.get(op_class.name)) is not None:
-            yield FoldOperation(fold)
+            yield FoldOperation(fold, _own_constants(op_class, self._ctx))
 
 
 class DialectPatterns(DeclaredPatterns):
@@ -108,8 +119,10 @@ class DialectPatterns(DeclaredPatterns):
 class FoldOperation(RewritePattern):
     """Replace an operation by the constants or values that its fold returns."""
 
-    def __init__(self, fold: Fold) -> None:
+    def __init__(self, fold: Fold, constants: Mapping[Attribute, type[Operation]]) -> None:
         self.fold = fold
+        self.constants = constants
+        """The classes of constants by type; for any other type, that of `arith`."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         """Fold `op`."""
@@ -121,9 +134,19 @@ class FoldOperation(RewritePattern):
         values: list[SSAValue] = []
         for item in folded if isinstance(folded, Sequence) else (folded,):
             is_value = isinstance(item, SSAValue)
-            values.append(item if is_value else rewriter.insert(_constant(item)).result)
+            values.append(item if is_value else rewriter.insert(self._constant(item)).results[0])
         rewriter.replace(op, (), values)
 
+    def _constant(self, value: Constant) -> Operation:
+        if (cls := self.constants.get(value.type)) is None:
+            return arith.ConstantOp(value)
+        return cls.create(result_types=[value.type], properties={"value": value})
 
-def _constant(value: Constant) -> arith.ConstantOp:
-    return arith.ConstantOp(value)
+
+def _own_constants(op_class: type[Operation], ctx: Context) -> Mapping[Attribute, type[Operation]]:
+    """Return the classes of the constants of the dialect of an operation, by their type."""
+    if not op_class.name.startswith("index."):
+        return {}
+    names = {IndexType(): "index.constant", i1: "index.bool.constant"}
+    classes = {type: ctx.get_optional_op(name) for type, name in names.items()}
+    return {type: cls for type, cls in classes.items() if cls is not None}

@@ -105,7 +105,7 @@ def _patterns(ctx: Context) -> list[RewritePattern]:
     # Our own folds first: xDSL's fail where the result has no place in its type.
     declared = _folding([DeclaredPatterns(REPLACED)], ctx)
     ours = [*scalar_patterns(ctx), *control_flow_patterns(), DialectPatterns()]
-    return [DialectFolds(), *declared, *ours]
+    return [DialectFolds(ctx), *declared, *ours]
 
 
 def _folding(patterns: list[RewritePattern], ctx: Context) -> list[RewritePattern]:

@@ -1,18 +1,21 @@
-"""The attributes of the parameters of functions that are declared without names, which xDSL reads
-and forgets: `func.func private @f(i32 {llvm.signext})`."""
+"""What xDSL's reader loses or does not know of functions and calls.
+
+It forgets the attributes of the parameters of functions that are declared without names,
+`func.func private @f(i32 {llvm.signext})`, and has no property `no_inline`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 from xdsl.utils.lexer import Position
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-__all__ = ["read_parameter_attributes"]
+__all__ = ["read_no_inline", "read_parameter_attributes"]
 
 # pyright: reportPrivateUsage=false
 
@@ -33,6 +36,13 @@ def read_parameter_attributes(parser: Parser, op: Operation, start: Position) ->
     parser._resume_from(end)
     if any(found):
         op.properties["arg_attrs"] = ArrayAttr([DictionaryAttr(each) for each in found])
+
+
+def read_no_inline(op: Operation) -> None:
+    """Make the property `no_inline` of a function or call, of the generic form, the attribute that
+    it is read as in the custom form."""
+    if isinstance(op, FuncOp | CallOp):
+        op.attributes["no_inline"] = op.properties.pop("no_inline")
 
 
 def _parse_parameter(parser: Parser) -> Mapping[str, Attribute]:

@@ -48,7 +48,7 @@ from ...ir.text.printer import ELIDED, dense_of, wants_dense
 from ...ir.text.syntax_errors import end_of_code, not_a_number, with_note
 from ...limits import DEFAULT_MAX_ELEMENTS
 from ...names import closest_name, did_you_mean
-from .declarations import read_parameter_attributes
+from .declarations import read_no_inline, read_parameter_attributes
 from .line_table import Lines
 from .literal_parser import LiteralParser
 
@@ -343,6 +343,8 @@ class LocatingParser(LiteralParser):
         if op.regions and self.lexer.input.content[self._parsed_name] != '"':
             add_implicit_terminators(op)
             read_parameter_attributes(self, op, self._parsed_name)
+        if "no_inline" in op.properties:
+            read_no_inline(op)
         self._parsed_location = None if op.location is UNKNOWN_LOC else op.location
         if op.location is UNKNOWN_LOC:
             op.location = self._lines.location(self._parsed_name)

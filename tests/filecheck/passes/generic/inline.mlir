@@ -250,6 +250,25 @@ func.func @main() {
 
 // -----
 
+// Must not fire: the same in generic form, where it is a property.
+// CHECK: func.func @main
+// CHECK-NEXT: func.call @f() {no_inline}
+// CHECK-NEXT: func.call @never()
+// CHECK-NEXT: func.return
+func.func @f() {
+  return
+}
+"func.func"() <{function_type = () -> (), no_inline, sym_name = "never"}> ({
+  "func.return"() : () -> ()
+}) : () -> ()
+func.func @main() {
+  "func.call"() <{callee = @f, no_inline}> : () -> ()
+  "func.call"() <{callee = @never}> : () -> ()
+  return
+}
+
+// -----
+
 // Functions and calls of other dialects.
 // CHECK: llvm.func @main
 // CHECK-NEXT: llvm.add %{{.*}}, %{{.*}}

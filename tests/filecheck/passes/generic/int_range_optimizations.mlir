@@ -137,3 +137,85 @@ func.func @no_range(%x: i8, %v: vector<4xi8>) -> (i0, vector<4xi1>) {
   %3 = arith.cmpi sge, %1, %2 : vector<4xi16>
   func.return %0, %3 : i0, vector<4xi1>
 }
+
+// -----
+
+// Numbers that are near to each other as unsigned ones only; sums and differences of them.
+// CHECK-LABEL: @unsigned
+// CHECK-DAG:     [[TRUE:%.*]] = arith.constant true
+// CHECK-DAG:     [[FALSE:%.*]] = arith.constant false
+// CHECK:         func.return [[TRUE]], [[FALSE]], [[TRUE]], [[TRUE]]
+func.func @unsigned(%x: i8) -> (i1, i1, i1, i1) {
+  %low = arith.constant 100 : i8
+  %high = arith.constant -106 : i8
+  %fifty = arith.constant 50 : i8
+  %200 = arith.constant 200 : i8
+  %0 = arith.maxui %x, %low : i8
+  %1 = arith.minui %0, %high : i8
+  %2 = arith.cmpi uge, %1, %low : i8
+  %3 = arith.cmpi eq, %1, %fifty : i8
+  %4 = arith.addi %1, %fifty : i8
+  %5 = arith.cmpi ule, %4, %200 : i8
+  %6 = arith.divui %1, %fifty : i8
+  %7 = arith.cmpi sle, %6, %low : i8
+  func.return %2, %3, %5, %7 : i1, i1, i1, i1
+}
+
+// The leading bits that the numbers of a range have in common; a division by what may be zero.
+// CHECK-LABEL: @bits
+// CHECK-DAG:     [[TRUE:%.*]] = arith.constant true
+// CHECK:         func.return [[TRUE]], [[TRUE]]
+func.func @bits(%x: i8, %y: i8) -> (i1, i1) {
+  %low = arith.constant 96 : i8
+  %high = arith.constant 97 : i8
+  %two = arith.constant 2 : i8
+  %0 = arith.maxui %x, %low : i8
+  %1 = arith.minui %0, %high : i8
+  %2 = arith.xori %1, %low : i8
+  %3 = arith.cmpi ult, %2, %two : i8
+  %4 = arith.divui %1, %y : i8
+  %5 = arith.cmpi ule, %4, %high : i8
+  func.return %3, %5 : i1, i1
+}
+
+// Remainders of numbers with the same quotient are in order, also those below 0.
+// CHECK-LABEL: @remainder
+// CHECK-DAG:     [[TRUE:%.*]] = arith.constant true
+// CHECK:         func.return [[TRUE]]
+func.func @remainder(%x: i8) -> i1 {
+  %low = arith.constant -49 : i8
+  %high = arith.constant -41 : i8
+  %divisor = arith.constant -10 : i8
+  %bound = arith.constant -1 : i8
+  %0 = arith.maxsi %x, %low : i8
+  %1 = arith.minsi %0, %high : i8
+  %2 = arith.remsi %1, %divisor : i8
+  %3 = arith.cmpi sle, %2, %bound : i8
+  func.return %3 : i1
+}
+
+// Must not fire: the order as signed numbers, a sum that wraps around as both kinds, a quotient by
+// what may be zero or negative, a shift by what may be the width.
+// CHECK-LABEL: @undecided
+// CHECK:         [[A:%.*]] = arith.cmpi slt
+// CHECK:         [[B:%.*]] = arith.cmpi uge
+// CHECK:         [[C:%.*]] = arith.cmpi sle
+// CHECK:         [[D:%.*]] = arith.cmpi ule
+// CHECK:         func.return [[A]], [[B]], [[C]], [[D]]
+func.func @undecided(%x: i8, %y: i8) -> (i1, i1, i1, i1) {
+  %low = arith.constant 100 : i8
+  %high = arith.constant -106 : i8
+  %two = arith.constant 2 : i8
+  %nine = arith.constant 9 : i8
+  %0 = arith.maxui %x, %low : i8
+  %1 = arith.minui %0, %high : i8
+  %2 = arith.cmpi slt, %1, %low : i8
+  %3 = arith.addi %1, %1 : i8
+  %4 = arith.cmpi uge, %3, %two : i8
+  %5 = arith.divsi %two, %y : i8
+  %6 = arith.cmpi sle, %5, %two : i8
+  %7 = arith.minui %y, %nine : i8
+  %8 = arith.shrui %two, %7 : i8
+  %9 = arith.cmpi ule, %8, %two : i8
+  func.return %2, %4, %6, %9 : i1, i1, i1, i1
+}

@@ -180,3 +180,18 @@ def test_attributes_of_parameters_of_a_declaration(
     found = None if expected is None else ArrayAttr([DictionaryAttr(each) for each in expected])
     assert function.arg_attrs == found
     assert parsed(module_text(module, make_ir_context())).is_structurally_equivalent(module)
+
+
+def test_no_inline_is_read_alike_in_both_forms() -> None:
+    generic = parsed("""
+        "func.func"() <{function_type = () -> (), no_inline, sym_name = "f"}> ({
+          "func.call"() <{callee = @f, no_inline}> : () -> ()
+          "func.return"() : () -> ()
+        }) : () -> ()""")
+    custom = parsed("""
+        func.func @f() attributes {no_inline} {
+          func.call @f() {no_inline} : () -> ()
+          func.return
+        }""")
+    generic.verify()
+    assert generic.is_structurally_equivalent(custom)
