@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from xdsl.dialects import ub, vector
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i1
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
+from ....passmanager.releases.floats import pack
 from .by_dialect import Fold, Folded
-from .constants import constant_of, dense_of_numbers, uniform_attribute, uniform_number
+from .constants import constant_of, dense_of_numbers, is_integer, uniform_attribute, uniform_number
 from .scalar_folds import MAX_ELEMENTS
+from .scalar_values import Float, Number
 from .vector_values import (
     broadcast_to,
     indices_of,
@@ -27,7 +30,7 @@ from .vector_values import (
 def _fold_to_elements(op: Operation) -> Sequence[Folded] | None:
     source = op.operands[0]
     if (made := owner_named(source, "vector.from_elements")) is not None:
-        return made.operands
+        return tuple(made.operands)
     if (splat := splat_value(source)) is not None:
         return [splat] * len(op.results)
     if (numbers := known_elements(source)) is None or not op.results:
@@ -70,9 +73,25 @@ def _fold_from_elements(op: Operation) -> Folded | None:
         return taken
     if len(op.operands) > MAX_ELEMENTS:
         return None
-    numbers = [uniform_number(constant_of(value)) for value in op.operands]
+    numbers = [_number(value) for value in op.operands]
     known = [number for number in numbers if number is not None]
     return dense_of_numbers(known, to) if len(known) == len(numbers) and known else None
+
+
+def _number(value: SSAValue) -> Number | None:
+    """Return the number that a value is; the bits of a float that is an LLVM integer."""
+    if (made := owner_named(value, "llvm.mlir.constant")) is None:
+        return uniform_number(constant_of(value))
+    match made.properties.get("value"):
+        case IntegerAttr() as attribute:
+            number = attribute.value.data
+            return number & 1 if attribute.type == i1 else number
+        case FloatAttr() as attribute if isinstance(attribute.type, Float):
+            number = attribute.value.data
+            is_bits = is_integer(value.type)
+            return int.from_bytes(pack(attribute.type, [number]), "little") if is_bits else number
+        case _:
+            return None
 
 
 def _all_elements_of(elements: Sequence[SSAValue]) -> SSAValue | None:

@@ -22,18 +22,10 @@ from .vector_values import (
     known_elements,
     numbers_in,
     offset_in,
+    offsets_of,
     owner_named,
     splat_value,
 )
-
-
-def offsets_of(op: Operation) -> list[int] | None:
-    """Return the offset of a part in each dimension of the whole vector; None if it has strides."""
-    if not set(numbers_in(op.properties["strides"])) <= {1}:
-        return None
-    rank = len(dims(op.operands[-1].type))
-    offsets = numbers_in(op.properties["offsets"])
-    return offsets + [0] * (rank - len(offsets))
 
 
 def _array(numbers: Sequence[int]) -> ArrayAttr[Any]:

@@ -25,6 +25,8 @@ from .scalar_folds import MAX_ELEMENTS
 from .scalar_values import Number, element_of, is_shaped
 from .shapes import Size, folded, split, static_list
 from .slice_patterns import TakeUncast
+from .vector_extract_patterns import EXTRACTS
+from .vector_transfer_patterns import TRANSFERS
 from .vector_values import (
     Access,
     access_like,
@@ -37,6 +39,7 @@ from .vector_values import (
     is_poison,
     known_elements,
     made_of,
+    numbers_in,
     offset_in,
     owner_named,
     position_of,
@@ -146,7 +149,7 @@ def _fold_insert(op: Operation) -> Folded | None:
     new = [number] * count if number is not None else known_elements(source)
     if new is None:
         return None
-    if count == math.prod(shape_of(dest.type)):
+    if count == math.prod(dims(dest.type)) and min(dims(dest.type), default=1) > 0:
         return made_of(new, op.result.type)
     if (numbers := known_elements(dest)) is None:
         return None
@@ -275,6 +278,15 @@ class ShuffleOfPoison(RewritePattern):
         a, b = known_elements(op.v1), known_elements(op.v2)
         poison = list(map(is_poison, (op.v1, op.v2)))
         mask = static_list(op.mask)
+        if all(poison):
+            rewriter.replace(
+                op,
+                type(cast(Operation, op.v1.owner)).create(
+                    result_types=[op.result.type],
+                    properties=cast(Operation, op.v1.owner).properties,
+                ),
+            )
+            return
         if len(shape) != 1 or (a is None and b is None):
             return
         if ((a is None or b is None) and not any(poison)) or (-1 not in mask and not any(poison)):
@@ -308,6 +320,14 @@ def _whole_bytes(*types: Attribute) -> bool:
     return all(isinstance(width, int) and width % 8 == 0 for width in widths)
 
 
+def _fold_constant_mask(op: Operation) -> Folded | None:
+    """Fold a mask of which all or no elements are set."""
+    to, sizes = op.results[0].type, numbers_in(op.properties["mask_dim_sizes"])
+    if 0 in sizes:
+        return uniform_attribute(0, to)
+    return uniform_attribute(1, to) if sizes == [*shape_of(to)] and sizes else None
+
+
 def _fold_mask(op: Operation) -> Folded | None:
     """Fold a mask of which all or no elements are set."""
     shape, sizes = shape_of(op.results[0].type), [signed_integer(size) for size in op.operands]
@@ -332,6 +352,7 @@ def _fold_mask(op: Operation) -> Folded | None:
 FOLDS: Final[Mapping[str, Fold]] = {
     "vector.bitcast": _fold_bitcast,
     "vector.broadcast": _fold_broadcast,
+    "vector.constant_mask": _fold_constant_mask,
     "vector.create_mask": _fold_mask,
     "vector.extract": _fold_extract,
     "vector.insert": _fold_insert,
@@ -402,4 +423,6 @@ PATTERNS: Final[tuple[RewritePattern, ...]] = (
     ExtractOfShuffle(),
     ShuffleOfPoison(),
     ReduceOne(),
+    *EXTRACTS,
+    *TRANSFERS,
 )

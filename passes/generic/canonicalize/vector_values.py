@@ -41,10 +41,12 @@ def offset_in(position: Sequence[Size], shape: Sequence[int]) -> int | None:
 
 
 def known_elements(value: SSAValue) -> Sequence[Number] | None:
-    """Return the elements of a constant vector, if they are not too many."""
+    """Return the elements of a constant vector of known size, if they are not too many."""
     constant = constant_of(value)
     if constant is None or not is_dense(constant) or len(constant) > MAX_ELEMENTS:
         return None
+    if min(dims(value.type), default=1) < 0:
+        return None  # the number of elements is not known
     return numbers_of(constant)
 
 
@@ -141,3 +143,12 @@ def numbers_in(attribute: Attribute) -> list[int]:
     if hasattr(attribute, "get_values"):
         return [int(number) for number in cast(Any, attribute).get_values()]
     return [int(item.value.data) for item in cast(Any, attribute)]
+
+
+def offsets_of(op: Operation) -> list[int] | None:
+    """Return the offset of a part in each dimension of the whole vector; None if it has strides."""
+    if not set(numbers_in(op.properties["strides"])) <= {1}:
+        return None
+    rank = len(dims(op.operands[-1].type))
+    offsets = numbers_in(op.properties["offsets"])
+    return offsets + [0] * (rank - len(offsets))
