@@ -17,6 +17,8 @@ from .shapes import shape_of_type
 from .vector_values import broadcast_to, dims, fits, numbers_in
 
 Transfer: TypeAlias = vector.TransferReadOp | vector.TransferWriteOp
+_MAX_WRITES: Final = 8
+"""The writes that are looked at below a transfer, so that a long chain takes linear time."""
 
 
 def _vector_type(op: Transfer) -> Attribute:
@@ -75,7 +77,9 @@ def _are_apart(a: Transfer, b: Transfer) -> bool:
 def _writes_below(op: Transfer) -> Iterator[vector.TransferWriteOp]:
     """Yield the write that makes the tensor of a transfer, then those below writes elsewhere."""
     below = op.source.owner
-    while isinstance(below, vector.TransferWriteOp) and _is_tensor(below):
+    for _ in range(_MAX_WRITES):
+        if not isinstance(below, vector.TransferWriteOp):
+            return
         yield below
         if not _are_apart(op, below):
             return
