@@ -44,6 +44,12 @@ _MODULES: Final[Mapping[str, str]] = {
     "tensor": "tensor_patterns",
     "ub": "poison",
     "vector": "vector_patterns",
+    "vector.extract_strided_slice": "vector_part_patterns",
+    "vector.from_elements": "vector_element_patterns",
+    "vector.insert_strided_slice": "vector_part_patterns",
+    "vector.shape_cast": "vector_shape_patterns",
+    "vector.to_elements": "vector_element_patterns",
+    "vector.transpose": "vector_shape_patterns",
 }
 """The modules of dialects, and of operations whose dialect has all else in place."""
 _CONSTANTS: Final = frozenset(

@@ -8,7 +8,10 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from .scalar_folds import is_foldable_scalar
 
-_VECTOR = ("vector.broadcast", "vector.extract", "vector.bitcast", "vector.shape_cast")
+_VECTOR = (
+    *("vector.bitcast", "vector.broadcast", "vector.extract", "vector.extract_strided_slice"),
+    *("vector.shape_cast", "vector.transpose"),
+)
 _STAYS = ("arith.select", "arith.constant")
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias, cast
+from typing import Final, cast
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ....passmanager.ir.text.printer import is_dense
@@ -17,52 +17,35 @@ from .constants import (
     constant_of,
     dense_of_bytes,
     dense_of_numbers,
-    numbers_of,
     signed_integer,
     uniform_attribute,
     uniform_number,
 )
 from .scalar_folds import MAX_ELEMENTS
 from .scalar_values import Number, element_of, is_shaped
-from .shapes import Size, folded, mixed, split, static_list
-from .slice_patterns import TakeUncast, fold_cast
-
-Access: TypeAlias = vector.ExtractOp | vector.InsertOp
-
-
-def _shape(type: Attribute) -> tuple[int, ...]:
-    """Return the sizes of a vector; none for a scalar."""
-    return tuple(type.get_shape()) if is_shaped(type) else ()
-
-
-def _position(op: Access) -> list[Size]:
-    """Return the place of the element, or of the vector, that an operation is about."""
-    return mixed(op.static_position, op.dynamic_position)
-
-
-def _offset(position: Sequence[Size], shape: Sequence[int]) -> int | None:
-    """Return the number of elements before a place in row-major order, or None."""
-    offset = 0
-    for index, size in zip(position, shape, strict=False):
-        if not isinstance(index, int) or not 0 <= index < size:
-            return None
-        offset = offset * size + index
-    return offset * math.prod(shape[len(position) :])
-
-
-def _known_elements(value: SSAValue) -> Sequence[Number] | None:
-    """Return the elements of a constant vector, if they are not too many."""
-    constant = constant_of(value)
-    if constant is None or not is_dense(constant) or len(constant) > MAX_ELEMENTS:
-        return None
-    return numbers_of(constant)
-
-
-def _made_of(numbers: Sequence[Number], type: Attribute) -> Folded | None:
-    return (
-        dense_of_numbers(numbers, type) if is_shaped(type) else uniform_attribute(numbers[0], type)
-    )
-
+from .shapes import Size, folded, split, static_list
+from .slice_patterns import TakeUncast
+from .vector_extract_patterns import EXTRACTS
+from .vector_transfer_patterns import TRANSFERS
+from .vector_values import (
+    Access,
+    access_like,
+    broadcast_source,
+    broadcast_to,
+    core,
+    dims,
+    fits,
+    indices_of,
+    is_poison,
+    known_elements,
+    made_of,
+    numbers_in,
+    offset_in,
+    owner_named,
+    position_of,
+    shape_of,
+    splat_value,
+)
 
 # Broadcasts
 
@@ -75,23 +58,25 @@ def _fold_broadcast(op: Operation) -> Folded | None:
     return None if number is None else uniform_attribute(number, to)
 
 
-def _splat_value(value: SSAValue) -> SSAValue | None:
-    """Return the scalar that all elements of a vector are, or None."""
-    owner = value.owner
-    if isinstance(owner, vector.BroadcastOp) and not is_shaped(owner.source.type):
-        return owner.source
-    return None
-
-
 class MergeBroadcasts(RewritePattern):
-    """Replace two broadcasts by one."""
+    """Replace two broadcasts, or one of a `shape_cast` about leading dimensions of size 1, by
+    one."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: vector.BroadcastOp, rewriter: PatternRewriter, /) -> None:
         inner = op.source.owner
         if isinstance(inner, vector.BroadcastOp):
-            op.operands[0] = inner.source
-            rewriter.handle_operation_modification(op)
+            source = inner.source
+        elif (cast_op := owner_named(op.source, "vector.shape_cast")) is not None:
+            source = cast_op.operands[0]
+            if core(dims(source.type)) != core(dims(op.source.type)):
+                return
+            if not fits(dims(source.type), dims(op.results[0].type)):
+                return
+        else:
+            return
+        op.operands[0] = source
+        rewriter.handle_operation_modification(op)
 
 
 # Elements
@@ -99,35 +84,35 @@ class MergeBroadcasts(RewritePattern):
 
 def _fold_extract(op: Operation) -> Folded | None:
     assert isinstance(op, vector.ExtractOp)
-    position, source, to = _position(op), op.vector, op.result.type
+    position, source, to = position_of(op), op.vector, op.result.type
     if not position and source.type == to:
         return source
     if (number := uniform_number(constant_of(source))) is not None and -1 not in position:
         return uniform_attribute(number, to)
-    if (splat := _splat_value(source)) is not None and not is_shaped(to) and -1 not in position:
+    if (splat := splat_value(source)) is not None and not is_shaped(to) and -1 not in position:
         return splat
     if (broadcast := _of_broadcast(op)) is not None:
         return broadcast
-    start = _offset(position, _shape(source.type))
-    if start is not None and (numbers := _known_elements(source)) is not None:
-        return _made_of(numbers[start : start + math.prod(_shape(to))], to)
+    start = offset_in(position, shape_of(source.type))
+    if start is not None and (numbers := known_elements(source)) is not None:
+        return made_of(numbers[start : start + math.prod(shape_of(to))], to)
     return _of_insertions(op, position)
 
 
 def _of_broadcast(op: vector.ExtractOp) -> Folded | None:
     """Return the operand of a broadcast to leading dimensions, all of which are indexed."""
-    made = op.vector.owner
-    if not isinstance(made, vector.BroadcastOp) or made.source.type != op.result.type:
+    source = broadcast_source(op.vector)
+    if source is None or source.type != op.result.type:
         return None
-    extra = len(_shape(op.vector.type)) - len(_shape(op.result.type))
-    return made.source if extra == len(_position(op)) and -1 not in _position(op) else None
+    extra = len(shape_of(op.vector.type)) - len(shape_of(op.result.type))
+    return source if extra == len(position_of(op)) and -1 not in position_of(op) else None
 
 
 def _of_insertions(op: vector.ExtractOp, position: Sequence[Size]) -> Folded | None:
     """Return what was inserted at a place; or take it out of what was inserted elsewhere into."""
     value, changed = op.vector, False
     while isinstance(made := value.owner, vector.InsertOp):
-        place = _position(made)
+        place = position_of(made)
         if _same_place(place, position):
             return made.source if made.source.type == op.result.type else None
         shared = list(zip(place, position, strict=False))
@@ -146,25 +131,29 @@ def _same_place(a: Sequence[Size], b: Sequence[Size]) -> bool:
 
 def _fold_insert(op: Operation) -> Folded | None:
     assert isinstance(op, vector.InsertOp)
-    position, source, dest = _position(op), op.source, op.dest
+    position, source, dest = position_of(op), op.source, op.dest
     if not position and source.type == dest.type:
         return source
-    start = _offset(position, _shape(dest.type))
-    splat = _splat_value(dest)
-    if splat is not None and (splat is source or _splat_value(source) is splat):
+    start = offset_in(position, shape_of(dest.type))
+    splat = splat_value(dest)
+    if splat is not None and (splat is source or splat_value(source) is splat):
         return dest if -1 not in position else None
     below = dest.owner
-    if isinstance(below, vector.InsertOp) and _same_place(_position(below), position):
+    if isinstance(below, vector.InsertOp) and _same_place(position_of(below), position):
         op.operands[1] = below.dest  # it is overwritten
         return op.result
     if start is None:
         return None
     number = uniform_number(constant_of(source))
-    count = math.prod(_shape(source.type))
-    new = [number] * count if number is not None else _known_elements(source)
-    if new is None or (numbers := _known_elements(dest)) is None:
+    count = math.prod(shape_of(source.type))
+    new = [number] * count if number is not None else known_elements(source)
+    if new is None:
         return None
-    return _made_of([*numbers[:start], *new, *numbers[start + count :]], op.result.type)
+    if count == math.prod(dims(dest.type)) and min(dims(dest.type), default=1) > 0:
+        return made_of(new, op.result.type)
+    if (numbers := known_elements(dest)) is None:
+        return None
+    return made_of([*numbers[:start], *new, *numbers[start + count :]], op.result.type)
 
 
 class MergeExtracts(RewritePattern):
@@ -174,19 +163,9 @@ class MergeExtracts(RewritePattern):
     def match_and_rewrite(self, op: vector.ExtractOp, rewriter: PatternRewriter, /) -> None:
         inner = op.vector.owner
         if isinstance(inner, vector.ExtractOp):
-            position = [*_position(inner), *_position(op)]
+            position = [*position_of(inner), *position_of(op)]
             static, dynamic = split(position)
-            rewriter.replace(op, _access(op, [inner.vector], static, dynamic))
-
-
-def _access(
-    op: Access, heads: Sequence[SSAValue], static: Attribute, dynamic: Sequence[SSAValue]
-) -> Operation:
-    return op.__class__.create(
-        operands=[*heads, *dynamic],
-        result_types=[op.results[0].type],
-        properties={**op.properties, "static_position": static},
-    )
+            rewriter.replace(op, access_like(op, [inner.vector], static, dynamic))
 
 
 class ConstantPosition(RewritePattern):
@@ -196,16 +175,16 @@ class ConstantPosition(RewritePattern):
     def match_and_rewrite(self, op: Access, rewriter: PatternRewriter, /) -> None:
         if not op.dynamic_position:
             return
-        old = _position(op)
+        old = position_of(op)
         heads = op.operands[: len(op.operands) - len(op.dynamic_position)]
         whole = heads[-1] if isinstance(op, vector.InsertOp) else heads[0]
         new = [
             size if isinstance(number, int) and number >= limit else number
-            for size, number, limit in zip(old, folded(old, 0), _shape(whole.type), strict=False)
+            for size, number, limit in zip(old, folded(old, -1), shape_of(whole.type), strict=False)
         ]
         if any(a is not b for a, b in zip(old, new, strict=True)):
             static, dynamic = split(new)
-            rewriter.replace(op, _access(op, heads, static, dynamic))
+            rewriter.replace(op, access_like(op, heads, static, dynamic))
 
 
 class PoisonPosition(RewritePattern):
@@ -213,7 +192,7 @@ class PoisonPosition(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Access, rewriter: PatternRewriter, /) -> None:
-        if -1 in _position(op):
+        if -1 in position_of(op):
             from xdsl.dialects.ub import PoisonOp
 
             rewriter.replace(op, PoisonOp(op.results[0].type))
@@ -225,22 +204,21 @@ class ExtractOfBroadcast(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: vector.ExtractOp, rewriter: PatternRewriter, /) -> None:
-        made, to = op.vector.owner, op.result.type
-        if not isinstance(made, vector.BroadcastOp) or -1 in _position(op):
+        source, to = broadcast_source(op.vector), op.result.type
+        if source is None or -1 in position_of(op):
             return
-        inner, outer = _shape(made.source.type), _shape(to)
-        extra = len(_shape(op.vector.type)) - len(inner)
-        if (position := _position(op)[extra:]) and inner[len(position) :] == outer:
+        inner, outer = dims(source.type), dims(to)
+        extra = len(shape_of(op.vector.type)) - len(inner)
+        position = position_of(op)[extra:]
+        is_element = is_shaped(source.type) and not is_shaped(to)
+        if (position or is_element) and inner[len(position) :] == outer:
             # A dimension of size 1 that was repeated has one element only.
             place = [0 if size == 1 else i for i, size in zip(position, inner, strict=False)]
             static, dynamic = split(place)
-            rewriter.replace(op, _access(op, [made.source], static, dynamic))
+            rewriter.replace(op, access_like(op, [source], static, dynamic))
             return
-        if len(inner) <= len(outer) and is_shaped(to):
-            if all(a in (1, b) for a, b in zip(reversed(inner), reversed(outer), strict=False)):
-                rewriter.replace(
-                    op, vector.BroadcastOp.create(operands=[made.source], result_types=[to])
-                )
+        if is_shaped(to) and fits(inner, outer):
+            rewriter.replace(op, broadcast_to(source, to))
 
 
 class ExtractOfShuffle(RewritePattern):
@@ -248,19 +226,19 @@ class ExtractOfShuffle(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: vector.ExtractOp, rewriter: PatternRewriter, /) -> None:
-        made, position = op.vector.owner, _position(op)
+        made, position = op.vector.owner, position_of(op)
         if not isinstance(made, vector.ShuffleOp) or len(position) != 1:
             return
-        mask, first = static_list(made.mask), (_shape(made.v1.type) or (1,))[0]
+        mask, first = static_list(made.mask), (shape_of(made.v1.type) or (1,))[0]
         index = position[0]
         if not isinstance(index, int) or not 0 <= index < len(mask) or mask[index] < 0:
             return
         is_first = mask[index] < first
         source = made.v1 if is_first else made.v2
         place: list[Size] = [mask[index] if is_first else mask[index] - first]
-        if not _shape(source.type):
+        if not shape_of(source.type):
             return
-        rewriter.replace(op, _access(op, [source], split(place)[0], ()))
+        rewriter.replace(op, access_like(op, [source], split(place)[0], ()))
 
 
 # Shuffles and bits
@@ -269,7 +247,7 @@ class ExtractOfShuffle(RewritePattern):
 def _fold_shuffle(op: Operation) -> Folded | None:
     assert isinstance(op, vector.ShuffleOp)
     mask = static_list(op.mask)
-    first, second = _shape(op.v1.type), _shape(op.v2.type)
+    first, second = shape_of(op.v1.type), shape_of(op.v2.type)
     if not first or not second:
         return None
     count = first[0]
@@ -277,7 +255,7 @@ def _fold_shuffle(op: Operation) -> Folded | None:
         return op.v1
     if mask == list(range(count, count + second[0])):
         return op.v2
-    a, b = _known_elements(op.v1), _known_elements(op.v2)
+    a, b = known_elements(op.v1), known_elements(op.v2)
     if a is None or b is None or len(first) > 1 or -1 in mask:
         return None
     both = [*a, *b]
@@ -290,32 +268,37 @@ class ShuffleOfPoison(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: vector.ShuffleOp, rewriter: PatternRewriter, /) -> None:
-        splat = _splat_value(op.v1)
-        if splat is not None and _splat_value(op.v2) is splat:
+        splat = splat_value(op.v1)
+        if splat is not None and splat_value(op.v2) is splat:
             rewriter.replace(
                 op, vector.BroadcastOp.create(operands=[splat], result_types=[op.result.type])
             )
             return
-        shape = _shape(op.v1.type)
-        a, b = _known_elements(op.v1), _known_elements(op.v2)
-        poison = list(map(_is_poison, (op.v1, op.v2)))
+        shape = shape_of(op.v1.type)
+        a, b = known_elements(op.v1), known_elements(op.v2)
+        poison = list(map(is_poison, (op.v1, op.v2)))
         mask = static_list(op.mask)
+        if all(poison):
+            rewriter.replace(
+                op,
+                type(cast(Operation, op.v1.owner)).create(
+                    result_types=[op.result.type],
+                    properties=cast(Operation, op.v1.owner).properties,
+                ),
+            )
+            return
         if len(shape) != 1 or (a is None and b is None):
             return
         if ((a is None or b is None) and not any(poison)) or (-1 not in mask and not any(poison)):
             return
         both: list[Number | None] = [*(a or [None] * shape[0])]
-        both += b or [None] * _shape(op.v2.type)[0]
+        both += b or [None] * shape_of(op.v2.type)[0]
         numbers = [both[index] if index >= 0 else None for index in mask]
         found = [number for number in numbers if number is not None]
         if found:
             chosen = [found[0] if number is None else number for number in numbers]
             if (made := dense_of_numbers(chosen, op.result.type)) is not None:
                 rewriter.replace(op, arith.ConstantOp(made))
-
-
-def _is_poison(value: SSAValue) -> bool:
-    return isinstance(value.owner, Operation) and value.owner.name == "ub.poison"
 
 
 def _fold_bitcast(op: Operation) -> Folded | None:
@@ -337,9 +320,17 @@ def _whole_bytes(*types: Attribute) -> bool:
     return all(isinstance(width, int) and width % 8 == 0 for width in widths)
 
 
+def _fold_constant_mask(op: Operation) -> Folded | None:
+    """Fold a mask of which all or no elements are set."""
+    to, sizes = op.results[0].type, numbers_in(op.properties["mask_dim_sizes"])
+    if 0 in sizes:
+        return uniform_attribute(0, to)
+    return uniform_attribute(1, to) if sizes == [*shape_of(to)] and sizes else None
+
+
 def _fold_mask(op: Operation) -> Folded | None:
     """Fold a mask of which all or no elements are set."""
-    shape, sizes = _shape(op.results[0].type), [signed_integer(size) for size in op.operands]
+    shape, sizes = shape_of(op.results[0].type), [signed_integer(size) for size in op.operands]
     type = cast("VectorType[Attribute]", op.results[0].type)
     is_scalable = any(bool(flag.value.data) for flag in type.scalable_dims)
     if any(size is not None and size <= 0 for size in sizes) and shape:
@@ -352,28 +343,19 @@ def _fold_mask(op: Operation) -> Folded | None:
     if math.prod(shape) > MAX_ELEMENTS:
         return None
     numbers = [
-        int(all(index < size for index, size in zip(_indices(i, shape), known, strict=True)))
+        int(all(index < size for index, size in zip(indices_of(i, shape), known, strict=True)))
         for i in range(math.prod(shape))
     ]
     return dense_of_numbers(numbers, type)
 
 
-def _indices(number: int, shape: Sequence[int]) -> list[int]:
-    """Return the indices of an element by its place in row-major order."""
-    indices: list[int] = []
-    for size in reversed(shape):
-        number, index = divmod(number, size)
-        indices.append(index)
-    return indices[::-1]
-
-
 FOLDS: Final[Mapping[str, Fold]] = {
     "vector.bitcast": _fold_bitcast,
     "vector.broadcast": _fold_broadcast,
+    "vector.constant_mask": _fold_constant_mask,
     "vector.create_mask": _fold_mask,
     "vector.extract": _fold_extract,
     "vector.insert": _fold_insert,
-    "vector.shape_cast": fold_cast,
     "vector.shuffle": _fold_shuffle,
 }
 
@@ -383,7 +365,7 @@ class ReduceOne(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: vector.ReductionOp, rewriter: PatternRewriter, /) -> None:
-        shape = _shape(op.vector.type)
+        shape = shape_of(op.vector.type)
         if math.prod(shape) != 1 or len(shape) > 1:
             return
         combine = _COMBINE.get(str(op.kind.data), None) if op.acc is not None else None
@@ -441,4 +423,6 @@ PATTERNS: Final[tuple[RewritePattern, ...]] = (
     ExtractOfShuffle(),
     ShuffleOfPoison(),
     ReduceOne(),
+    *EXTRACTS,
+    *TRANSFERS,
 )
