@@ -79,7 +79,10 @@ BY_STEM = {
     "control-flow-sink": Pipelines("builtin.module(control-flow-sink)", "control-flow-sink"),
     "remove-dead-values": Pipelines("builtin.module(remove-dead-values)", "remove-dead-values"),
     "test-symbol-dce": Pipelines("builtin.module(symbol-dce)", "symbol-dce"),
-    "int-range": Pipelines("builtin.module(int-range-optimizations)", "int-range-optimizations"),
+    "int-range": Pipelines(
+        "builtin.module(int-range-optimizations,canonicalize)",
+        "int-range-optimizations,canonicalize",
+    ),
 }
 """Pipelines of further files, by a part of their names."""
 
