@@ -13,7 +13,9 @@ import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from filecheck.finput import FInput
 from filecheck.matcher import Matcher
@@ -134,7 +136,14 @@ def run_line(line: str, path: Path) -> None:
 def substitute(line: str, path: Path) -> str:
     """Return the command of a RUN line after lit's substitutions and those of lit.cfg.py."""
     line = line.replace("%s", shlex.quote(str(path))).replace("%S", shlex.quote(str(path.parent)))
+    line = re.sub(r"%t\b", shlex.quote(f"{scratch().name}/{path.name}.tmp"), line)
     return re.sub(r"(?<=\| )mlir-opt\b", mlir_opt() or "mlir-opt", line)
+
+
+@cache
+def scratch() -> TemporaryDirectory[str]:
+    """Return the folder of the files that RUN lines write, which ends with the process."""
+    return TemporaryDirectory()
 
 
 def mlir_opt() -> str | None:
