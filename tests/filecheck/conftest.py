@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.passes.laws import check_laws, check_printed, pipeline_of
 from support.releases import lacking_release, without_lacking_chunks
-from support.suites.inprocess import RunLineError, mlir_opt, run_line, run_lines
+from support.suites.inprocess import RunLineError, mlir_opt, run_line, run_lines, substitute
 
 
 class RunLine(pytest.Item):
@@ -51,7 +51,11 @@ class MLIRFile(pytest.File):
             yield self.item("printed", lambda: check_printed(self.kept(), pipelines))
         if "passes" in self.path.parts:
             for pipeline in pipelines:
-                yield self.item(f"laws[{pipeline}]", lambda p=pipeline: check_laws(self.kept(), p))
+                yield self.item(f"laws[{pipeline}]", lambda p=pipeline: self.check_laws(p))
+
+    def check_laws(self, pipeline: str) -> None:
+        """Check what holds for a pipeline of a RUN line on the file."""
+        check_laws(self.kept(), substitute(pipeline, self.path))
 
     def kept(self) -> Path:
         """Return the file, or a copy without the chunks that need a newer xDSL."""
