@@ -247,7 +247,7 @@ class CallSizes(SizeScope):
         return op.results[0]
 
     def insert_at_start(self, op: Operation) -> SSAValue:
-        """Insert `op` after all operations that were inserted at the start so far."""
+        """Insert `op` behind the operations that this class inserted at the start of the block."""
         block = self._func.body.block
         if self._last is not None:
             block.insert_op_after(op, self._last)

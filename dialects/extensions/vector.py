@@ -399,7 +399,7 @@ class MultiReductionOp(IRDLOperation):
 
 
 class Punctuation(StrEnum):
-    """What is printed beside values."""
+    """What `vector.print` writes after a value, or alone."""
 
     NO_PUNCTUATION = "no_punctuation"
     NEWLINE = "newline"
@@ -410,7 +410,7 @@ class Punctuation(StrEnum):
 
 @irdl_attr_definition
 class PunctuationAttr(Data[Punctuation]):
-    """What is printed beside values."""
+    """The punctuation of a `vector.print`."""
 
     name = "vector.punctuation"
 

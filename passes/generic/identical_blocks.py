@@ -8,15 +8,10 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...passmanager.fast.edit import read_fields
+from ...passmanager.ir.branch_operands import append_successor_operands
+from ...passmanager.ir.control_flow import branch_of
 from .attribute_numbering import AttributeNumbering
-from .region_dead_code import (
-    Branch,
-    Target,
-    predecessors_of,
-    redirect,
-    regions_of_blocks,
-    targets_of,
-)
+from .region_dead_code import predecessors_of, regions_of_blocks
 
 
 def merge_identical_blocks(root: Operation) -> bool:
@@ -24,7 +19,7 @@ def merge_identical_blocks(root: Operation) -> bool:
     value; return whether anything was changed.
 
     Two blocks do the same if they have the same operations with the same successors, up to values
-    from other blocks: where these differ they become arguments, which needs branches of `cf`.
+    from other blocks. Where these differ they become arguments, if all branches have `BranchTrait`.
     Blocks with regions, and those of which values are used elsewhere, stay.
     """
     changed = False
@@ -73,7 +68,7 @@ class _BlockMerger:
         outside differ and a branch is not known, only those without differences."""
         ends = {block: self.ends_before(block) for block in blocks}
         outside = [_outside(block) for block in blocks]
-        if not all(isinstance(end, Branch) for block in blocks for end in ends[block]):
+        if not all(branch_of(end) for block in blocks for end in ends[block]):
             same = [b for b, values in zip(blocks, outside, strict=True) if values == outside[0]]
             blocks, outside = same, outside[:1] * len(same)
         if len(blocks) < 2 or any(_is_of_terminator(v) for values in outside for v in values):
@@ -166,14 +161,11 @@ def _is_of_terminator(value: SSAValue) -> bool:
 
 def _redirect(end: Operation, block: Block, leader: Block, new: Sequence[SSAValue]) -> None:
     """Let a terminator lead to `leader` instead of `block`, with new values behind the others."""
-    if isinstance(end, Branch):
-        if block is not leader or new:
-            targets: list[Target] = [
-                (leader, [*values, *new]) if target is block else (target, values)
-                for target, values in targets_of(end)
-            ]
-            redirect(end, targets)
-    elif block is not leader:
+    if new:
+        for index, successor in enumerate(end.successors):
+            if successor is block:
+                append_successor_operands(end, index, new)
+    if block is not leader:
         end.successors = [
             leader if successor is block else successor for successor in end.successors
         ]
@@ -190,11 +182,9 @@ def _drop_redundant_arguments(region: Region) -> bool:
         if block is region.first_block or not block.args or not ends:
             continue
         rows = [
-            values
+            [end.operands[place] for place in places]
             for end in dict.fromkeys(ends)
-            if isinstance(end, Branch)
-            for target, values in targets_of(end)
-            if target is block
+            for places in _places_passed(end, block)
         ]
         if len(rows) < len(ends):
             continue  # an unknown terminator
@@ -202,17 +192,29 @@ def _drop_redundant_arguments(region: Region) -> bool:
             if passed[0] is not arg and all(value is passed[0] for value in passed):
                 arg.replace_all_uses_with(passed[0])
                 redundant.setdefault(block, set()).add(arg.index)
-    branches = {end: None for block in redundant for end in predecessors[block]}
-    for end in branches:
-        assert isinstance(end, Branch)
-        redirect(
-            end,
-            [
-                (block, [v for i, v in enumerate(values) if i not in redundant.get(block, ())])
-                for block, values in targets_of(end)
-            ],
-        )
+    dropped: dict[Operation, set[int]] = {}
+    for block, indices in redundant.items():
+        for end in dict.fromkeys(predecessors[block]):
+            for places in _places_passed(end, block):
+                dropped.setdefault(end, set()).update(places[index] for index in indices)
+    for end, places in dropped.items():
+        trait = branch_of(end)
+        assert trait is not None  # as what it passes is known
+        trait.drop_operands(end, places)
     for block, indices in redundant.items():
         for index in sorted(indices, reverse=True):
             block.erase_arg(block.args[index])
     return bool(redundant)
+
+
+def _places_passed(end: Operation, block: Block) -> list[range]:
+    """Return the places of the operands that a terminator passes to `block`, for each time that it
+    leads there; none if that is not known."""
+    trait = branch_of(end)
+    if trait is None:
+        return []
+    return [
+        trait.successor_operands(end, index)
+        for index, successor in enumerate(end.successors)
+        if successor is block
+    ]

@@ -199,7 +199,7 @@ def _declared(func: Operation) -> int | None:
 
 
 def _has_known_body(func: Operation) -> bool:
-    """Return whether a function is no declaration, and calls of it run its body."""
+    """Return whether calls of a function run its body: it is callable, and has one."""
     callable_ = func.get_trait(CallableOpInterface)
     return callable_ is not None and bool(callable_.get_callable_region(func).blocks)
 

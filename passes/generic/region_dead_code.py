@@ -1,55 +1,16 @@
-"""Blocks of a region, branches between them, and the removal of unreachable blocks and of dead
-operations that use each other (MLIR's `runRegionDCE` and `eraseUnreachableBlocks`)."""
+"""The blocks of a region, and the removal of unreachable ones and of dead operations that use each
+other (MLIR's `runRegionDCE` and `eraseUnreachableBlocks`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias, cast
+from collections.abc import Iterator
+from typing import cast
 
 from xdsl.dialects.builtin import UnregisteredOp
-from xdsl.dialects.cf import BranchOp, ConditionalBranchOp, SwitchOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region
 
 from ...passmanager.fast.edit import read_step
 from ...passmanager.ir.effects import would_be_dead
-
-Branch: TypeAlias = BranchOp | ConditionalBranchOp | SwitchOp
-"""A terminator whose operands are known to be passed to blocks, but for the first one of two."""
-Target: TypeAlias = tuple[Block, Sequence[SSAValue]]
-"""A block, and the values of its arguments."""
-
-
-def targets_of(branch: Branch) -> list[Target]:
-    """Return the blocks that a branch may go to, with the values that it passes to each."""
-    match branch:
-        case BranchOp():
-            return [(branch.successor, branch.arguments)]
-        case ConditionalBranchOp():
-            return [
-                (branch.then_block, branch.then_arguments),
-                (branch.else_block, branch.else_arguments),
-            ]
-        case SwitchOp():
-            cases = zip(branch.case_blocks, branch.case_operand, strict=True)
-            return [(branch.default_block, branch.default_operands), *cases]
-
-
-def redirect(branch: Branch, targets: Sequence[Target]) -> None:
-    """Let a branch lead to other targets, as many; its condition and weights stay."""
-    blocks, values = [block for block, _ in targets], [values for _, values in targets]
-    match branch:
-        case BranchOp():
-            new = BranchOp(blocks[0], *values[0])
-        case ConditionalBranchOp():
-            new = ConditionalBranchOp(branch.cond, blocks[0], values[0], blocks[1], values[1])
-        case SwitchOp():
-            cases = branch.case_values
-            new = SwitchOp(branch.flag, blocks[0], values[0], cases, blocks[1:], values[1:])
-    # Not replaced: who knows the branch goes on to do so.
-    branch.operands = new.operands
-    branch.successors = list(new.successors)
-    branch.properties |= new.properties
-    new.drop_all_references()
 
 
 def remove_region_dead_code(root: Operation) -> bool:

@@ -22,7 +22,7 @@ Steps: TypeAlias = "Iterator[Steps]"
 
 @dataclass(frozen=True)
 class GraphStyle:
-    """What a graph shows."""
+    """The parts of operations and the edges that a graph shows: MLIR's options of the pass."""
 
     max_label_len: int = 20
     print_attrs: bool = True

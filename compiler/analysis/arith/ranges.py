@@ -285,7 +285,7 @@ class AtomTable(ScopedDict[tuple[object, ...], Atom]):
 
 
 def factors_of(atom: Atom) -> list[Atom]:
-    """Return the factors of a product of atoms; the atom alone if it is no such product."""
+    """Return the factors of a product of atoms; for any other atom, the atom alone."""
     if atom.kind is AtomKind.MUL:
         factors = [operand.atom for operand in atom.operands]
         if None not in factors:

@@ -66,7 +66,7 @@ def simplified(expr: AffineExpr, dims: int, symbols: int) -> AffineExpr:
 
 
 def _reduced(atom: AffineExpr) -> AffineExpr:
-    """Return an expression that is no sum, with its parts simplified."""
+    """Simplify the operands of an atom, such as a quotient or a remainder."""
     if not isinstance(atom, AffineBinaryOpExpr):
         return atom
     parts = [

@@ -6,12 +6,14 @@ xDSL's go one block further at a time, and never end in a cycle of such blocks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from xdsl.dialects import cf
 from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ..region_dead_code import Target
+Target: TypeAlias = tuple[Block, Sequence[SSAValue]]
+"""A block, and the values of its arguments."""
 
 
 class PassThroughBranch(RewritePattern):

@@ -66,7 +66,7 @@ _CONSTANTS: Final = frozenset(
 
 
 class _Dialect(NamedTuple):
-    """What the module of a dialect or an operation has."""
+    """The folds and patterns in the module of a dialect or of a rare operation."""
 
     folds: Mapping[str, Fold] = {}
     patterns: Sequence[RewritePattern] = ()

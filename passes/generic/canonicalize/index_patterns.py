@@ -175,7 +175,7 @@ class _Bounds(NamedTuple):
 
 
 class _Range(NamedTuple):
-    """What is known of a value of some bits, as a signed number and as one without a sign."""
+    """The range of a value, read as a signed and as an unsigned number."""
 
     signed: _Bounds
     unsigned: _Bounds

@@ -114,7 +114,7 @@ def fold_cast(op: Operation) -> SSAValue | None:
 
 
 class MergeCasts(RewritePattern):
-    """Replace two casts by one, where the type between them is no more static than the others."""
+    """Replace two casts by one, if the type between them knows no size that both others lack."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Cast, rewriter: PatternRewriter, /) -> None:
@@ -307,7 +307,7 @@ def fold_reshape(op: Operation) -> SSAValue | None:
 
 
 def _is_static(type: Attribute, unknown: int) -> bool:
-    """Return whether a type has at most so many unknown sizes."""
+    """Return whether a type has at most `unknown` unknown sizes."""
     shape = shape_of_type(type)
     return shape is not None and shape.count(DYNAMIC) <= unknown
 
