@@ -16,7 +16,7 @@ def poison(result: Attribute) -> Operation:
 
     Without `ub.poison` it is a cast of nothing.
     """
-    cls: type[Operation] = UnrealizedConversionCastOp
     with suppress(ImportError):  # there is no such dialect before xDSL 0.62
-        cls = getattr(import_module("xdsl.dialects.ub"), "PoisonOp", cls)
-    return cls.create(result_types=[result])
+        if (cls := getattr(import_module("xdsl.dialects.ub"), "PoisonOp", None)) is not None:
+            return cls(result)
+    return UnrealizedConversionCastOp.create(result_types=[result])

@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from xdsl.dialects import ub, vector
+from xdsl.dialects import vector
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i1
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from ....passmanager.releases.floats import pack
+from ....passmanager.releases.poison import poison
 from .by_dialect import Fold, Folded
 from .constants import constant_of, dense_of_numbers, is_integer, uniform_attribute, uniform_number
 from .scalar_folds import MAX_ELEMENTS
@@ -113,7 +114,7 @@ class BroadcastOfElement(RewritePattern):
         if not values:
             return
         if all(map(is_poison, values)):
-            rewriter.replace(op, ub.PoisonOp(to))
+            rewriter.replace(op, poison(to))
         elif all(value is values[0] for value in values):
             rewriter.replace(op, broadcast_to(values[0], to))
 

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ....passmanager.ir.text.printer import is_dense
+from ....passmanager.releases.poison import poison
 from .by_dialect import Fold, Folded
 from .constants import (
     constant_of,
@@ -193,9 +194,7 @@ class PoisonPosition(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Access, rewriter: PatternRewriter, /) -> None:
         if -1 in position_of(op):
-            from xdsl.dialects.ub import PoisonOp
-
-            rewriter.replace(op, PoisonOp(op.results[0].type))
+            rewriter.replace(op, poison(op.results[0].type))
 
 
 class ExtractOfBroadcast(RewritePattern):
@@ -276,9 +275,9 @@ class ShuffleOfPoison(RewritePattern):
             return
         shape = shape_of(op.v1.type)
         a, b = known_elements(op.v1), known_elements(op.v2)
-        poison = list(map(is_poison, (op.v1, op.v2)))
+        undefined = list(map(is_poison, (op.v1, op.v2)))
         mask = static_list(op.mask)
-        if all(poison):
+        if all(undefined):
             rewriter.replace(
                 op,
                 type(cast(Operation, op.v1.owner)).create(
@@ -289,7 +288,9 @@ class ShuffleOfPoison(RewritePattern):
             return
         if len(shape) != 1 or (a is None and b is None):
             return
-        if ((a is None or b is None) and not any(poison)) or (-1 not in mask and not any(poison)):
+        if ((a is None or b is None) and not any(undefined)) or (
+            -1 not in mask and not any(undefined)
+        ):
             return
         both: list[Number | None] = [*(a or [None] * shape[0])]
         both += b or [None] * shape_of(op.v2.type)[0]
