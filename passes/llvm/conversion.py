@@ -42,7 +42,8 @@ from ...passmanager.fast.edit import erase, insert_before, replace_all_uses
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.walk import walk
 from ...passmanager.releases.floats import key_of
-from .types import POINTER, LLVMBuffer, Number, Word, lowered_type, lowered_types, strides_of_type
+from ...passmanager.releases.memref import strides_of
+from .types import POINTER, LLVMBuffer, Number, Word, lowered_type, lowered_types
 
 Values: TypeAlias = "SSAValue | Sequence[SSAValue] | None"
 """The values that stand for the one result of an operation; None if it has none, or if the pattern
@@ -182,7 +183,7 @@ class Lowering:
             if size == DYNAMIC_INDEX
         ]
         if not isinstance(type.layout, NoneAttr):
-            known = strides_of_type(type) or [None] * len(new.strides)
+            known = strides_of(type) or [None] * len(new.strides)
             numbers += [
                 self.number(value)
                 for value, stride in zip(new.strides, known, strict=True)
@@ -199,7 +200,7 @@ class Lowering:
         given = (Word(self, number) for number in numbers)
         sizes = tuple(next(given) if s == DYNAMIC_INDEX else s for s in type.get_shape())
         if not isinstance(type.layout, NoneAttr):
-            if (known := strides_of_type(type)) is None:
+            if (known := strides_of(type)) is None:
                 raise self.error(f"has the layout {type.layout}, which has no strides")
             strides = tuple(next(given) if s is None else s for s in known)
         elif all(isinstance(size, int) for size in sizes[1:]):

@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     Signedness,
-    StridedLayoutAttr,
     VectorType,
     i64,
 )
@@ -103,21 +102,3 @@ def open_numbers(type: MemRefType[Attribute]) -> list[int]:
     if not isinstance(type.layout, NoneAttr):
         numbers += [DYNAMIC_INDEX if s is None else s for s in type.get_strides() or ()]
     return [place for place, number in enumerate(numbers) if number == DYNAMIC_INDEX]
-
-
-def strides_of_type(type: MemRefType[Attribute]) -> list[int | None] | None:
-    """Return the strides of a buffer, None for each that the type leaves open or that follows from
-    an unknown size; None if the layout is not strided."""
-    match type.layout:
-        case NoneAttr():
-            strides: list[int | None] = []
-            stride: int | None = 1
-            for size in reversed(type.get_shape()):
-                strides.append(stride)
-                stride = None if stride is None or size == DYNAMIC_INDEX else stride * size
-            return strides[::-1]
-        case StridedLayoutAttr():
-            return [*type.layout.get_strides()]
-        case _:
-            found = type.get_strides()
-            return None if found is None else [*found]

@@ -6,10 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import memref, tensor
-from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, NoneAttr, TensorType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AffineMapAttr,
+    IndexType,
+    MemRefType,
+    NoneAttr,
+    TensorType,
+)
 from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
 
-__all__ = ["AssumeAlignmentOp", "dim_op", "from_elements", "offset_of"]
+__all__ = ["AssumeAlignmentOp", "dim_op", "from_elements", "offset_of", "strides_of"]
 
 
 if TYPE_CHECKING:
@@ -37,6 +44,23 @@ def offset_of(type: MemRefType[Attribute]) -> int | None:
     if isinstance(layout, NoneAttr):
         return 0
     return None if isinstance(layout, AffineMapAttr) else layout.get_offset()
+
+
+def strides_of(type: MemRefType[Attribute]) -> list[int | None] | None:
+    """Return the strides of a buffer, None for each that the type leaves open or that follows from
+    an unknown size; None if the layout is not strided.
+
+    xDSL before 0.65 takes an unknown size for a number.
+    """
+    if not isinstance(type.layout, NoneAttr):
+        found = type.layout.get_strides()
+        return None if found is None else [*found]
+    strides: list[int | None] = []
+    stride: int | None = 1
+    for size in reversed(type.get_shape()):
+        strides.append(stride)
+        stride = None if stride is None or size == DYNAMIC_INDEX else stride * size
+    return strides[::-1]
 
 
 def from_elements(elements: Sequence[SSAValue]) -> tensor.FromElementsOp:

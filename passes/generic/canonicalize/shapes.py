@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
-from ....passmanager.releases.memref import offset_of
+from ....passmanager.releases.memref import offset_of, strides_of
 from .constants import signed_integer
 
 DYNAMIC = -(1 << 63)
@@ -157,8 +157,8 @@ def layout_of(type: Attribute) -> tuple[list[int | None], int | None] | None:
     if not isinstance(type, MemRefType):
         return None
     buffer = cast("MemRefType[Attribute]", type)
-    strides = buffer.get_strides()
-    return None if strides is None else ([*strides], offset_of(buffer))
+    strides = strides_of(buffer)
+    return None if strides is None else (strides, offset_of(buffer))
 
 
 def subview_type(
