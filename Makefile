@@ -41,7 +41,7 @@ oldest: $(VENV)/installed-test
 		--target .cache/xdsl-oldest xdsl==$(OLDEST)
 	@PYTHONPATH=.cache/xdsl-oldest $(BIN)/python -m pytest -n auto -q tests/unit/passmanager/releases tests/unit/passmanager/fast \
 		tests/unit/passmanager tests/unit/tools/test_opt.py tests/filecheck/tools \
-		tests/filecheck/passes/generic
+		tests/filecheck/passes/generic tests/unit/passes/generic tests/unit/dialects/extensions
 
 # All accelerated work both ways, ours and xDSL's own: an error where they differ.
 .PHONY: test-both-ways

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.parsing import parsed
+from support.releases import needs_xdsl
 from support.tables import table_test
 from xdsl.dialects import affine, arith, cf, memref, scf, vector
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
@@ -48,7 +49,6 @@ def _describe(module: ModuleOp) -> list[object]:
         ("%0 = arith.trunci %a : i32 to i8", arith.TruncIOp),
         ("%0 = arith.trunci %a overflow<none> : i32 to i8", arith.TruncIOp),
         ("%0 = arith.truncf %x : f32 to f16", arith.TruncFOp),
-        ("%0 = arith.truncf %t : tensor<?xf32> to tensor<?xf16>", arith.TruncFOp),
         ("%0 = arith.cmpi eq, %a, %a : i32", arith.CmpiOp),
         ("%0 = arith.cmpf oeq, %x, %x fastmath<nnan> : f32", arith.CmpfOp),
         ("%0 = arith.select %c, %v, %v : vector<4xi8>", arith.SelectOp),
@@ -75,6 +75,12 @@ def _describe(module: ModuleOp) -> list[object]:
 def test_what_xdsl_has_is_of_its_class(text: str, plain: type[IRDLOperation]) -> None:
     """Passes and semantics are found by the class of an operation."""
     assert type(read(text, plain.name)) is plain
+
+
+@needs_xdsl("0.67", "conversions of vectors of floats")
+def test_conversions_of_floats_are_of_xdsls_class_on_tensors_too() -> None:
+    text = "%0 = arith.truncf %t : tensor<?xf32> to tensor<?xf16>"
+    assert type(read(text, "arith.truncf")) is arith.TruncFOp
 
 
 @table_test(
