@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, cast, overload
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ..dialects.target import NAMED, Target, entered_target
@@ -18,7 +18,7 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.limits import deep_recursion
 from ..passmanager.registry import check_context_level
 from ..passmanager.stages import StagedPipeline
-from .interpreters.arguments import named_arguments
+from .interpreters.arguments import is_shaped, named_arguments
 from .interpreters.interpret import ArrayFunction, interpret
 from .interpreters.signature import (
     Function,
@@ -32,6 +32,7 @@ from .source import Source, load
 
 if TYPE_CHECKING:
     from .interpreters.arrays import Array
+    from .interpreters.dlpack import SupportsDLPack
     from .native import NativeFunction
 
 __all__ = [
@@ -83,11 +84,18 @@ def returning_results(native: NativeFunction) -> ArrayFunction:
         return native
     import numpy as np
 
+    from .interpreters.dlpack import borrowed, library_of, returned
+
+    types = native.function.function_type.inputs.data
+    buffers = [i for i, type in enumerate(types) if is_buffer(type)]
+
     def call(*arguments: Value) -> tuple[Value, ...]:
-        copies = [np.array(argument) for argument in arguments]
+        copies = [np.array(argument) for argument in borrowed(native.function, arguments)]
         native(*copies)
-        types = native.function.function_type.inputs
-        return tuple(a for a, type in zip(copies, types, strict=True) if is_buffer(type))
+        results = [copies[i] for i in buffers]
+        if (library := library_of(arguments)) is None:
+            return tuple(results)
+        return returned(results, [types[i] for i in buffers], library)
 
     return call
 
@@ -121,8 +129,10 @@ def parse_processor(named: str | Target | None) -> Target | None:
 # The optimization of modules, and their functions as Python functions on arrays.
 
 
-Argument: TypeAlias = "Value | float | Mapping[str, Array]"
+Argument: TypeAlias = "Value | float | SupportsDLPack | Mapping[str, Array | SupportsDLPack]"
 """An argument of a function: an array, a number, a tuple; or all arguments by their names."""
+Place: TypeAlias = "Array | SupportsDLPack"
+"""An array that takes a result."""
 
 _HIGHEST_LEVEL = 3
 """The highest level of `-O`."""
@@ -147,17 +157,24 @@ def optimize_with(first: Sequence[ModulePass], source: Source, level: int) -> Mo
         return pipeline(module)
 
 
-def run(source: Source, *arguments: Argument, function: str = "main") -> tuple[Array, ...]:
+def run(
+    source: Source,
+    *arguments: Argument,
+    function: str = "main",
+    out: Place | Sequence[Place] | None = None,
+) -> tuple[Any, ...]:
     """Compute a function of a module on numpy, as its operations define it, and return its results.
 
     The arguments are in order, or one dictionary of arrays by the names of the parameters. A tuple
-    among the results is replaced by its elements. For many calls, `compile` returns the function.
+    among the results is replaced by its elements. Arguments, results and `out` are as those of the
+    function that `compile` returns; for many calls, call that.
 
     Errors: PasslineError for a function that does not exist, for arguments that do not match its
     type, and for an operation that cannot be computed.
     """
     with deep_recursion():
-        return compile(source, function=function, level=None, engine="numpy")(*arguments)
+        call = compile(source, function=function, level=None, engine="numpy")
+        return call(*arguments, out=out)
 
 
 def compile(
@@ -224,7 +241,11 @@ class CompiledFunction:
     """A function of a module, called with arrays; the result is a tuple of arrays.
 
     The arguments are in order, or one dictionary of arrays by the names of the parameters. They do
-    not change. PasslineError for arguments that do not match the type of the function.
+    not change. Arrays are numpy's, or those of a library with DLPack, such as PyTorch or JAX, which
+    are read where they are; the results are arrays of the library of the first such argument, or
+    else numpy's. `out` are arrays for the results, or one for the only result, which are returned
+    then: machine code writes to them directly, where they are contiguous and share no memory.
+    PasslineError for arguments that do not match the type of the function, or are on a device.
     """
 
     def __init__(
@@ -239,23 +260,50 @@ class CompiledFunction:
         self._function = function
         self._call = call
         self._results = result_names(function)
-        types = [value.type for value in result_values(function)]
-        self._are_arrays = all(isinstance(type, TensorType | MemRefType) for type in types)
+        self._types = [value.type for value in result_values(function)]
+        self._are_arrays = all(map(is_shaped, self._types))
 
-    def __call__(self, *arguments: Argument) -> tuple[Array, ...]:
-        given = cast("tuple[Value, ...]", arguments)
+    @overload
+    def __call__(
+        self, *arguments: Value | float | Mapping[str, Array], out: None = None
+    ) -> tuple[Array, ...]: ...
+    @overload
+    def __call__(
+        self, *arguments: Argument, out: Place | Sequence[Place] | None = None
+    ) -> tuple[Any, ...]: ...
+    def __call__(
+        self, *arguments: Argument, out: Place | Sequence[Place] | None = None
+    ) -> tuple[Any, ...]:
+        given: Sequence[Any] = arguments
         if (
             len(arguments) == 1
             and not hasattr(arguments[0], "__array_struct__")  # faster than isinstance
             and isinstance(arguments[0], Mapping)
         ):
             given = named_arguments(self._function, cast("Mapping[str, Array]", arguments[0]))
+        if out is not None:
+            return self._call_into(out, given)
         results = self._call(*given)
         if self._are_arrays:
-            return cast("tuple[Array, ...]", results)
+            return results
         names = [*self._results, *map(str, range(len(self._results), len(results)))]
         pairs = zip(names, results, strict=False)
         return tuple(array for name, result in pairs for _, array in flat(name, result))
+
+    def _call_into(
+        self, out: Place | Sequence[Place], arguments: Sequence[object]
+    ) -> tuple[Any, ...]:
+        """Call the function, write its results to `out`, and return these arrays."""
+        from .interpreters.dlpack import borrowed
+        from .interpreters.result_arrays import memory_for, write_results
+
+        places = cast("Sequence[Place]", out if isinstance(out, list | tuple) else (out,))
+        memory = memory_for(self._results, self._types, places)
+        given = borrowed(self._function, arguments)
+        direct = getattr(self._call, "call_into", None)  # of machine code that returns its results
+        results = self._call(*given) if direct is None else direct(memory, given)
+        write_results(self._results, self._types, results, memory)
+        return tuple(places)
 
     def __copy__(self) -> CompiledFunction:
         return self  # calls change nothing

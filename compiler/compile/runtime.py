@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,14 @@ from numpy.typing import NDArray
 __all__ = ["Function", "Library", "LibraryError", "RuntimeTensor"]
 
 Array: TypeAlias = NDArray[Any]
-Argument: TypeAlias = "Array | np.generic | float"
+Argument: TypeAlias = "Array | np.generic | float | Shareable"
+
+
+class Shareable(Protocol):
+    """An array of another library, such as PyTorch, that shares its memory by DLPack."""
+
+    def __dlpack__(self, *, stream: None = None) -> Any: ...
+
 
 INTERFACE = 1
 """The version of the C interface that this file knows."""
@@ -153,6 +160,8 @@ class RuntimeTensor:
 
     def in_memory(self, value: Argument) -> Array:
         """Return an argument as the function reads it; LibraryError if it does not fit."""
+        if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
+            value = self.shared(value)
         is_array = isinstance(value, np.ndarray | np.generic)
         array = np.asarray(value, None if is_array or self.shape else self.dtype)
         if self.type == "bf16" and array.dtype.name == "bfloat16":  # of ml_dtypes
@@ -174,6 +183,15 @@ class RuntimeTensor:
                 )
             return array
         return array if usable else np.array(array, order="C")
+
+    def shared(self, value: Any) -> Array:
+        """Return an array of another library as a numpy array on its memory; LibraryError if it is
+        not shared."""
+        try:
+            return np.from_dlpack(value)
+        except Exception as error:  # numpy's, or any of the library
+            device = f" on {value.device}" if hasattr(value, "device") else ""
+            raise LibraryError(f"input '{self.name}'{device} cannot be read: {error}") from error
 
     def from_memory(self, array: Array) -> Array:
         """Return the elements of a result for the caller."""

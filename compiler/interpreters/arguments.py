@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 from math import inf, nan, prod
 from pathlib import Path
 from types import MappingProxyType
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_arguments",
+    "check_array",
     "has_related_sizes",
     "is_scalar",
     "is_shaped",
@@ -185,28 +187,31 @@ def _size(dimension: Dimension, chosen: Mapping[str, int]) -> int:
     return max(bound, 0) if isinstance(bound, int) else 1
 
 
-def check_arguments(func: Function, arguments: Sequence[Value]) -> tuple[object, ...]:
+def check_arguments(
+    func: Function, arguments: Sequence[Value], *, keep_bits: bool = False
+) -> tuple[object, ...]:
     """Return the arguments in the form that the interpreter takes.
 
     Tensors and buffers become arrays, scalars become Python numbers, other values stay as they are.
-    PasslineError if the number of arguments or the type of one does not match, or if dimensions of
-    one name differ.
+    Arrays of bf16 and of the floats of 8 bits become f32; with `keep_bits`, unsigned integers of
+    the same memory. PasslineError if the number of arguments or the type of one does not match, or
+    if dimensions of one name differ.
     """
     names, types = argument_names(func), input_types(func)
     if (given := len(arguments)) != (count := len(types)):
         takes = f"@{func.sym_name.data} takes {count} argument{'s' * (count != 1)}"
         raise PasslineError(f"{takes}, {given} {'is' if given == 1 else 'are'} given")
-    checked = tuple(map(_check_argument, names, types, arguments))
+    checked = tuple(map(_check_argument, names, types, arguments, repeat(keep_bits)))
     if func.arg_attrs is not None:
-        _check_names(func, checked)
+        _check_names(func, names, checked)
     return checked
 
 
-def _check_names(func: Function, arguments: Sequence[object]) -> None:
+def _check_names(func: Function, names: Sequence[str], arguments: Sequence[object]) -> None:
     """Raise ShapeBindingError if dimensions of one name, or of an expression, have other sizes than
     the names say: passes rely on these."""
     attributes = func.arg_attrs or [DictionaryAttr({})] * len(func.args)
-    rows = zip(argument_names(func), _dimensions(func), arguments, attributes, strict=False)
+    rows = zip(names, _dimensions(func), arguments, attributes, strict=False)
     declared: dict[str, tuple[Dimension, ...]] = {}
     shapes: dict[str, Sequence[int]] = {}
     known: dict[str, Sequence[str | None]] = {}
@@ -226,9 +231,9 @@ def has_related_sizes(func: Function) -> bool:
     return len({*names}) < len(names) or not all(map(str.isidentifier, names))
 
 
-def _check_argument(name: str, type: Attribute, value: Value) -> object:
+def _check_argument(name: str, type: Attribute, value: Value, keep_bits: bool) -> object:
     if is_shaped(type):
-        return _check_array(name, type, value)
+        return check_array(f"parameter '{name}'", type, value, keep_bits=keep_bits)
     return _check_scalar(name, type, value) if is_scalar(type) else value
 
 
@@ -249,23 +254,30 @@ def _check_scalar(name: str, type: Attribute, value: Value) -> object:
     return number
 
 
-def _check_array(name: str, type: Shaped, value: Value) -> Array:
+def check_array(name: str, type: Shaped, value: Value, *, keep_bits: bool) -> Array:
+    """Return a value that has a type as an array, as `check_arguments`; `name` begins the text of
+    the PasslineError."""
     import numpy as np
 
-    from .arrays import dtype_of
+    from .arrays import NarrowFloat, dtype_of, numbers_of
 
     array = np.asarray(value)
     element, shape = type.element_type, type.get_shape()
     element = i64 if isinstance(element, IndexType) else element
     dtype = dtype_of(element) if is_element(element) else array.dtype
     fits = merge(shape, array.shape) is not None
-    if not fits or array.dtype != dtype:
-        expected = dtype if fits else f"{dtype} of {_sizes(shape)}"
-        raise PasslineError(
-            f"parameter '{name}' is {type}: expected {expected}, "
-            f"got {array.dtype} of {_sizes(array.shape)}"
-        )
-    return array
+    if fits and array.dtype == dtype:
+        return array
+    from .dlpack import bits_of, dtype_text, holds
+
+    if fits and isinstance(element, NarrowFloat) and holds(array.dtype, element):
+        bits = bits_of(array)
+        return bits if keep_bits else numbers_of(bits, element)
+    expected = dtype if fits else f"{dtype} of {_sizes(shape)}"
+    raise PasslineError(
+        f"{name} is {type}: expected {expected}, "
+        f"got {dtype_text(array.dtype)} of {_sizes(array.shape)}"
+    )
 
 
 def _sizes(shape: Sequence[int]) -> str:

@@ -41,6 +41,7 @@ from ...passmanager.limits import too_many_elements
 __all__ = [
     "Array",
     "FloatLimits",
+    "NarrowFloat",
     "array_of",
     "bounds",
     "check_size",
@@ -67,6 +68,7 @@ __all__ = [
 # Floats of 4 and 8 bits as f32, which holds them all: their numbers by code, and rounding to them.
 
 
+Array: TypeAlias = NDArray[Any]
 Numbers = NDArray[np.float32]
 Codes = NDArray[np.uint8]
 
@@ -109,8 +111,14 @@ def largest_of(element: SmallFloat) -> float:
     return float(format_of(element).magnitudes[-1])
 
 
-def numbers_of(codes: Codes, element: SmallFloat) -> Numbers:
-    """Return the numbers with these codes."""
+NarrowFloat: TypeAlias = BFloat16Type | SmallFloat
+"""The floats that numpy lacks."""
+
+
+def numbers_of(codes: Array, element: NarrowFloat) -> Numbers:
+    """Return the numbers with these codes, which are the bits in bf16."""
+    if isinstance(element, BFloat16Type):
+        return widen_bf16(codes)
     return format_of(element).decoded[codes]
 
 
@@ -125,8 +133,11 @@ def round_small(array: NDArray[np.generic], element: SmallFloat) -> Numbers:
     return format_of(element).decoded[codes]
 
 
-def codes_of(array: NDArray[np.generic], element: SmallFloat) -> Codes:
-    """Return the codes of numbers, rounded as in `round_small`."""
+def codes_of(array: Array, element: NarrowFloat) -> Array:
+    """Return the codes of numbers, rounded as in `round_small`; of bf16 the bits of f32 rounded as
+    in `round_bf16`."""
+    if isinstance(element, BFloat16Type):
+        return round_bf16(array)
     format_ = format_of(element)
     x = array.astype(np.float64)
     size = np.abs(x)
@@ -161,8 +172,6 @@ def _with_special(
     return np.where(np.isnan(x), 1 << (width - 1), code).astype(np.uint8)  # -0, as ml_dtypes
 
 
-Array: TypeAlias = NDArray[Any]
-
 _UI1 = IntegerType(1, Signedness.UNSIGNED)
 
 
@@ -182,8 +191,7 @@ def dtype_of(element: Element) -> np.dtype[np.generic]:
     """Return the dtype of the arrays that hold elements of this type."""
     if is_bool(element):
         return np.dtype(np.bool_)
-    as_f32 = isinstance(element, BFloat16Type | SmallFloat)
-    return np.dtype(np.float32) if as_f32 else stored_dtype(element)
+    return np.dtype(np.float32) if isinstance(element, NarrowFloat) else stored_dtype(element)
 
 
 @cache
@@ -321,9 +329,7 @@ def array_of(value: DenseIntOrFPElementsAttr) -> Array:
     """
     element = element_of(value.type)
     raw: Array = np.frombuffer(value.data.data, stored_dtype(element)).reshape(value.get_shape())
-    if isinstance(element, SmallFloat):
-        return numbers_of(raw, element)
-    return widen_bf16(raw) if isinstance(element, BFloat16Type) else fit(raw, element)
+    return numbers_of(raw, element) if isinstance(element, NarrowFloat) else fit(raw, element)
 
 
 def dense_of(array: Array, type: TensorType[Attribute]) -> DenseIntOrFPElementsAttr:
@@ -334,9 +340,7 @@ def dense_of(array: Array, type: TensorType[Attribute]) -> DenseIntOrFPElementsA
     element = element_of(type)
     if array.dtype != dtype_of(element) or array.shape != type.get_shape():
         raise InterpretationError(f"an array of {array.dtype}{array.shape} does not match {type}")
-    if isinstance(element, BFloat16Type):
-        array = round_bf16(array)
-    elif isinstance(element, SmallFloat):
+    if isinstance(element, NarrowFloat):
         array = codes_of(array, element)
     elif array.dtype == np.bool_:
         array = array.view(np.uint8) if is_unsigned(element) else -array.view(np.int8)

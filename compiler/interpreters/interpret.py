@@ -18,7 +18,7 @@ from ...passmanager.ir.location import place_of
 from ...passmanager.ir.walk import name_of, walk
 from . import has_semantics, semantics_of
 from .arguments import check_arguments
-from .signature import Function, Value, is_buffer, result_buffers
+from .signature import Function, Value, is_buffer, result_buffers, result_values
 from .xdsl_interpreter import AssertionFailed, DirectInterpreter
 
 if TYPE_CHECKING:
@@ -53,16 +53,22 @@ def interpret(
 ) -> ArrayFunction:
     """Return a Python function on arrays that runs `func`.
 
-    Arrays and numbers are checked against the parameter types; tuples and functions are not. `ctx`
+    Arrays and numbers are checked against the parameter types; tuples and functions are not. If an
+    array is of another library, the results are of that one, too. `ctx`
     is the context of xDSL's own interpreter functions; `listeners` are notified of each operation.
     What the program prints is written to `output`; without one it is dropped.
     The function raises PasslineError, naming the operation, if one cannot be computed, and
     NoSemanticsError if it has no semantics.
     """
+    from .dlpack import borrowed, library_of, returned
+
     interpreter = _interpreter(module, Context() if ctx is None else ctx, listeners, output)
     position = interpreter.position
 
     def call(*arguments: Value) -> tuple[Value, ...]:
+        if (library := library_of(arguments)) is not None:
+            results = call(*borrowed(func, arguments))
+            return returned(results, [value.type for value in result_values(func)], library)
         values = check_arguments(func, arguments)
         interpreter.forget()
         try:

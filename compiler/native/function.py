@@ -206,6 +206,8 @@ class NativeFunction:
         """
         import numpy as np
 
+        from ..interpreters.dlpack import library_of
+
         self.function = function = compiled.function
         """The function as it was compiled: its type, and the names of parameters and results."""
         parameters = parameters_of(function)
@@ -221,11 +223,13 @@ class NativeFunction:
         self._layout = CallWords(function)
         self._keeps = [*compiled.constants.values()]
         outputs = [p for p in parameters[len(self._inputs) :] if isinstance(p, BufferParameter)]
+        self._outputs = outputs
         self._new = [output.new for output in outputs]
         self._results = outputs or self._layout.buffers
         self._has_narrow = any(result.narrow for result in self._results)
         self._failures, self._is_long = compiled.failures, compiled.is_long
         self._interface_of: Callable[[Any], object] = np.ndarray.__array_struct__.__get__  # pyright: ignore
+        self._library_of = library_of
         self._shape_of: Callable[[Any], tuple[int, ...]] = np.ndarray.shape.__get__  # pyright: ignore
         needs_check = has_related_sizes(function) or any(p.narrow for p in self._inputs)
         self._checked = set[tuple[tuple[int, ...], ...]]() if needs_check else None
@@ -240,8 +244,8 @@ class NativeFunction:
         if self._checked is None or self._are_checked(arguments):
             results = self._run(arguments)
             if results is not None:
-                return results
-        return self._run_checked(arguments)
+                return self._widened(results) if self._has_narrow else results
+        return self._run_otherwise(arguments)
 
     def _are_checked(self, arguments: Sequence[object]) -> bool:
         """Return whether an earlier call had arrays of these shapes."""
@@ -250,26 +254,75 @@ class NativeFunction:
         except TypeError:  # not all are arrays
             return False
 
-    def _run_checked(self, arguments: Sequence[Value | float]) -> tuple[Array, ...]:
+    def call_into(self, memory: Sequence[Array], arguments: Sequence[Value]) -> Sequence[Array]:
+        """Call the function with arrays of numpy, and return the results. Each is its array in
+        `memory`, where machine code can write to it; else it is a new one.
+
+        Nothing is written to `memory` if an array has another shape or dtype than its result.
+        """
+        import numpy as np
+
+        used = [np.asarray(argument) for argument in arguments]  # which may share its memory
+        pairs = [*zip(self._outputs, memory)]
+        fit = all(p.shape == array.shape and p.stored == array.dtype for p, array in pairs)
+        results: list[Array] = []
+        for p, array in pairs if fit else ():
+            results.append(array if is_separate(array, used) else p.new())
+            used.append(array)
+        raw = self._run_numpy(arguments, results)
+        rows = zip(self._results, raw, memory, strict=True)
+        return [array if array is place else p.from_memory(array) for p, array, place in rows]
+
+    def _run_otherwise(self, arguments: Sequence[Value | float]) -> tuple[Array, ...]:
+        """Call the code with arguments that it cannot read as they are."""
+        if (library := self._library_of(arguments)) is None:
+            return self._widened(self._run_checked(arguments))
+        from ..interpreters.dlpack import borrowed, returned
+
+        results = self._run_numpy(borrowed(self.function, arguments))
+        return returned(results, [p.type for p in self._results], library)
+
+    def _run_numpy(
+        self, arguments: Sequence[Value], memory: Sequence[Array] = ()
+    ) -> tuple[Array, ...]:
+        """Call the code with arrays of numpy; narrow floats of the results are bits."""
+        if self._checked is None or self._are_checked(arguments):
+            if (results := self._run(arguments, memory)) is not None:
+                return results
+        return self._run_checked(arguments, memory)
+
+    def _run_checked(
+        self, arguments: Sequence[Value | float], memory: Sequence[Array] = ()
+    ) -> tuple[Array, ...]:
         """Check the arguments, and call the code with copies of those that it cannot read."""
-        given = check_arguments(self.function, cast("tuple[Value, ...]", arguments))
+        arrays = cast("tuple[Value, ...]", arguments)
+        given = check_arguments(self.function, arrays, keep_bits=True)
         pairs = [*zip(self._inputs, cast("tuple[Array, ...]", given), strict=True)]
         in_place = not self.returns_results
         inputs = [p.in_memory(value, writable=in_place) for p, value in pairs]
         if self._checked is not None and len(self._checked) < MAX_CHECKED:
             if all(map(is_, inputs, arguments)):
                 self._checked.add(tuple(map(self._shape_of, inputs)))
-        results = self._run(inputs)
+        results = self._run(inputs, memory)
         assert results is not None, "machine code refuses arguments that fit"
-        for (p, value), memory in zip(pairs, inputs, strict=True) if in_place else ():
-            if isinstance(p, BufferParameter) and memory is not value and value.flags.writeable:
-                value[...] = p.from_memory(memory)
+        for (p, value), array in zip(pairs, inputs, strict=True) if in_place else ():
+            if isinstance(p, BufferParameter) and array is not value and value.flags.writeable:
+                value[...] = array if array.dtype == value.dtype else p.from_memory(array)
         return results
 
-    def _run(self, inputs: Sequence[object]) -> tuple[Array, ...] | None:
-        """Call the code, and return the results; None if it cannot read the arguments."""
+    def _widened(self, results: Sequence[Array]) -> tuple[Array, ...]:
+        """Return results with bits of narrow floats as f32."""
+        if not self._has_narrow:
+            return tuple(results)
+        return tuple(p.from_memory(array) for p, array in zip(self._results, results, strict=True))
+
+    def _run(
+        self, inputs: Sequence[object], memory: Sequence[Array] = ()
+    ) -> tuple[Array, ...] | None:
+        """Call the code, and return the results, narrow floats as bits, in `memory` if it is given;
+        None if it cannot read the arguments."""
         words = self._layout.new()
-        results = [new() for new in self._new]
+        results = memory or [new() for new in self._new]
         try:
             arrays = [*map(self._interface_of, (*inputs, *results))]
         except TypeError:  # not all are arrays
@@ -285,6 +338,15 @@ class NativeFunction:
             raise PasslineError(self._failures.text(words[:STATUS_WORDS]))
         if self._layout.buffers:
             results = self._layout.results(words)
-        if self._has_narrow:
-            results = [p.from_memory(m) for p, m in zip(self._results, results, strict=True)]
         return tuple(results)
+
+
+def is_separate(array: Array, others: Sequence[Array]) -> bool:
+    """Return whether machine code can write to an array: it is contiguous, aligned and writable,
+    and shares no memory with `others`."""
+    import numpy as np
+
+    flags = array.flags
+    if not (flags.c_contiguous and flags.aligned and flags.writeable):
+        return False
+    return not any(np.may_share_memory(array, other) for other in others)

@@ -137,13 +137,10 @@ class BufferParameter:
         """Return contiguous elements as machine code stores them, `array` itself if possible."""
         import numpy as np
 
-        from ..interpreters.arrays import codes_of, round_bf16
+        from ..interpreters.arrays import codes_of
 
-        if self.narrow is not None:
-            if isinstance(self.narrow, BFloat16Type):
-                bits = round_bf16(array)
-            else:
-                bits = codes_of(array, self.narrow)
+        if self.narrow is not None and array.dtype != self.stored:
+            bits = codes_of(array, self.narrow)
             return np.ascontiguousarray(bits).reshape(array.shape)
         return np.require(array, requirements=["C", "A", "W"] if writable else ["C", "A"])
 
@@ -151,10 +148,8 @@ class BufferParameter:
         """Return `memory` as the caller's array: narrow floats, stored as bits, become f32."""
         if self.narrow is None:
             return memory
-        from ..interpreters.arrays import numbers_of, widen_bf16
+        from ..interpreters.arrays import numbers_of
 
-        if isinstance(self.narrow, BFloat16Type):
-            return widen_bf16(memory)
         return numbers_of(memory, self.narrow)
 
 

@@ -26,52 +26,63 @@ from .bind_shapes import bind_function, function_to_bind
 
 if TYPE_CHECKING:
     from ...compiler.interpreters.arrays import Array
+    from ...compiler.interpreters.dlpack import SupportsDLPack
 
 __all__ = ["BindParams", "bind_params"]
 
 
 def bind_params(
     module: ModuleOp,
-    arrays: Mapping[str, Array],
+    arrays: Mapping[str, Array | SupportsDLPack],
     function: str = "main",
     graph: CallGraph | None = None,
 ) -> None:
     """Replace the parameters of a function that have an array in `arrays`, by name, by constants.
 
-    Unknown dimensions get the sizes of the arrays, also those of other parameters with the same
-    names. Errors, before anything is changed: DiagnosticException for a function that does not
-    exist, has no body or is called in the module; PasslineError for an array that no parameter has
-    the name, element type or shape of.
+    Arrays of other libraries are read by DLPack. Unknown dimensions get the sizes of the arrays,
+    also those of other parameters with the same names. Errors, before anything is changed:
+    DiagnosticException for a function that does not exist, has no body or is called in the module;
+    PasslineError for an array that no parameter has the name, element type or shape of, or that
+    cannot be read.
     """
     func = function_to_bind(module, function, graph)
     names = argument_names(func)
+    bound: dict[str, Array] = {}
     for name, array in arrays.items():
         if name not in names:
             has = f": its parameters are {', '.join(names)}" if names else ": it has none"
             hint = did_you_mean(name, names) or has
             raise PasslineError(f"@{function} has no parameter '{name}'{hint}")
-        _check_elements(name, func.args[names.index(name)], array)
+        bound[name] = _elements(name, func.args[names.index(name)], array)
     # Sizes first: the types of other parameters follow from those of the arrays.
-    bind_function(func, Bindings({name: array.shape for name, array in arrays.items()}, {}))
+    bind_function(func, Bindings({name: array.shape for name, array in bound.items()}, {}))
     for name, arg in reversed([*zip(names, func.args, strict=False)]):  # constants in this order
-        if name in arrays:
-            _replace_by_constant(arg, arrays[name])
-    kept = [i for i, name in enumerate(names) if name not in arrays]
+        if name in bound:
+            _replace_by_constant(arg, bound[name])
+    kept = [i for i, name in enumerate(names) if name not in bound]
     if func.arg_attrs is not None:
         left = [func.arg_attrs.data[i] for i in kept]
         func.arg_attrs = ArrayAttr(left) if any(each.data for each in left) else None
     func.update_function_type()
 
 
-def _check_elements(name: str, arg: BlockArgument, array: Array) -> None:
-    """Raise PasslineError unless the parameter is a tensor of the elements of `array`."""
-    from ...compiler.interpreters.arrays import dtype_of
+def _elements(name: str, arg: BlockArgument, given: Array | SupportsDLPack) -> Array:
+    """Return an array as one of numpy; PasslineError unless the parameter is a tensor of its
+    elements."""
+    from ...compiler.interpreters.arrays import NarrowFloat, dtype_of, numbers_of
+    from ...compiler.interpreters.dlpack import array_for, bits_of, dtype_text, holds
 
     type = arg.type
     if not is_tensor(type) or not is_number(type.element_type):
         raise PasslineError(f"parameter '{name}' is {type}, which no array can be")
-    if array.dtype != (dtype := dtype_of(type.element_type)):
-        raise PasslineError(f"parameter '{name}' is {type}: expected {dtype}, got {array.dtype}")
+    array = array_for(f"the array for parameter '{name}'", given)
+    element = type.element_type
+    if isinstance(element, NarrowFloat) and holds(array.dtype, element):
+        return numbers_of(bits_of(array), element)
+    if array.dtype != (dtype := dtype_of(element)):
+        got = dtype_text(array.dtype)
+        raise PasslineError(f"parameter '{name}' is {type}: expected {dtype}, got {got}")
+    return array
 
 
 def _replace_by_constant(arg: BlockArgument, array: Array) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.dlpack_exporter import CUDA, Exporter
 from support.native.c_compiler import needs_cc
 
 from passline.compiler.compile import interface, runtime
@@ -125,3 +126,20 @@ def test_bf16_of_ml_dtypes_is_taken() -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     array = np.array([1.5, -2], ml_dtypes.bfloat16)
     assert tensor("bf16", 2).in_memory(array).tolist() == [0x3FC0, 0xC000]
+
+
+class OnDevice(Exporter):
+    device = "cuda:0"
+
+
+def test_arrays_of_other_libraries_are_read_where_they_are() -> None:
+    given = Exporter(np.arange(4, dtype=np.float32))
+    array = tensor("f32", 4).in_memory(given)
+    assert array.__array_interface__["data"][0] == given.address
+    for other, message in (
+        (Exporter(given.array, device=(CUDA, 0)), "input 'x' cannot be read: "),
+        (OnDevice(given.array, device=(CUDA, 0)), "input 'x' on cuda:0 cannot be read: "),
+        (Exporter(given.array.astype(np.int32)), "input 'x' is int32: expected float32"),
+    ):
+        with pytest.raises(LibraryError, match=message):
+            tensor("f32", 4).in_memory(other)

@@ -54,9 +54,9 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     checked: list[object] = []
     check = function.check_arguments
 
-    def recorded(func: Any, arguments: Any) -> object:
+    def recorded(func: Any, arguments: Any, **options: Any) -> object:
         checked.append(arguments)
-        return check(func, arguments)
+        return check(func, arguments, **options)
 
     monkeypatch.setattr(function, "check_arguments", recorded)
     return checked

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.dlpack_exporter import CUDA, Exporter
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -115,3 +116,18 @@ def test_what_does_not_fit_is_an_error_and_changes_nothing(
         bind_params(module, arrays, function)
     assert message in str(info.value)
     assert str(module) == before
+
+
+def test_arrays_of_other_libraries_become_constants():
+    module = passline.load("func.func @main(%x: tensor<2xf32>, %w: tensor<2xbf16>) { func.return }")
+    bits = np.array([0x3F80, 0xC000], np.uint16)
+    bind_params(module, {"x": Exporter(W[0, :2]), "w": Exporter(bits, code=4)})
+    assert "dense<2.000000e+00> : tensor<2xf32>" in str(module)
+    assert "dense<[1.000000e+00, -2.000000e+00]> : tensor<2xbf16>" in str(module)
+
+
+def test_arrays_that_cannot_be_read_are_refused():
+    with pytest.raises(PasslineError, match="the array for parameter 'w' is on cuda:0: expected"):
+        bind_params(load(), {"w": Exporter(W, device=(CUDA, 0))})
+    with pytest.raises(PasslineError, match="'w' is .*: expected float32, got bf16"):
+        bind_params(load(), {"w": Exporter(np.zeros((4, 3), np.uint16), code=4)})
