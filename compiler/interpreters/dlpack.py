@@ -9,17 +9,18 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, TypeAlias, cast
+from functools import lru_cache
+from itertools import repeat
+from typing import Any, Protocol, TypeAlias, cast, get_args
 
 import numpy as np
 from typing_extensions import TypeIs
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
 
-from ...dialects.relax.types import is_ranked
 from ...passmanager.errors import PasslineError
 from .arrays import Array, NarrowFloat, codes_of, numbers_of
-from .signature import Function, Value, argument_names, is_buffer
+from .signature import Function, Value, argument_names
 
 __all__ = [
     "FromDLPack",
@@ -57,6 +58,7 @@ NARROW = {
     14: "f8E8M0FNU",
 }
 """The floats that numpy lacks, as MLIR names them, by DLPack's codes."""
+NARROW_CLASSES = frozenset(get_args(NarrowFloat))
 CODES = {name: code for code, name in NARROW.items()}
 HOST = frozenset({1, 3, 11, 13})
 """DLPack's codes of memory that a processor can read: its own, that pinned for CUDA and ROCm, and
@@ -203,11 +205,17 @@ def library_of(values: Iterable[object]) -> FromDLPack | None:
 def _from_dlpack(value: SupportsDLPack) -> FromDLPack:
     """Return `from_dlpack` of the library of an array: its `__array_namespace__`, as the standard
     of arrays has it, or the package that defines its class."""
-    if hasattr(value, "__array_namespace__"):
-        modules = [cast("Array", value).__array_namespace__()]
-    else:
-        modules = [sys.modules.get(c.__module__.partition(".")[0]) for c in type(value).__mro__]
-    functions = (getattr(module, "from_dlpack", None) for module in modules)
+    if not hasattr(type(value), "__array_namespace__"):
+        return _from_dlpack_of(type(value))
+    namespace = cast("Array", value).__array_namespace__()
+    return getattr(namespace, "from_dlpack", _stay)
+
+
+@lru_cache(64)
+def _from_dlpack_of(cls: type[object]) -> FromDLPack:
+    """Return `from_dlpack` of the package that defines a class, or one from which it derives."""
+    packages = [base.__module__.partition(".")[0] for base in cls.__mro__]
+    functions = (getattr(sys.modules.get(name), "from_dlpack", None) for name in packages)
     return next(filter(None, functions), _stay)
 
 
@@ -216,30 +224,30 @@ def _stay(array: SupportsDLPack) -> object:
 
 
 def returned(
-    results: Iterable[Value], types: Iterable[Attribute], library: FromDLPack
+    results: Sequence[Value], types: Sequence[Attribute], library: FromDLPack
 ) -> tuple[Any, ...]:
     """Return results of these types as arrays of a library, on the same memory.
 
     Narrow floats, which are f32 or bits here, have their own type there. Memory that is read-only
     is copied: most libraries do not know of that.
     """
-    return tuple(_returned(*pair, library) for pair in zip(results, types, strict=True))
+    return tuple(map(_returned, results, types, repeat(library)))
 
 
 def _returned(value: Value, type: Attribute, library: FromDLPack) -> object:
     if isinstance(value, tuple):
         assert isinstance(type, TupleType)
-        return returned(cast("tuple[Value, ...]", value), type.types, library)
-    if not isinstance(value, np.ndarray):
-        return value  # a function
-    array = cast("Array", value)
-    element = type.element_type if is_ranked(type) or is_buffer(type) else type
-    if isinstance(element, NarrowFloat):
-        bits = codes_of(array, element) if array.dtype == np.float32 else bits_of(array)
+        return returned(cast("tuple[Value, ...]", value), type.types.data, library)
+    if callable(value):
+        return value
+    element: Attribute = getattr(type, "element_type", type)
+    if element.__class__ in NARROW_CLASSES:
+        element = cast("NarrowFloat", element)
+        bits = codes_of(value, element) if value.dtype == np.float32 else bits_of(value)
         if (code := CODES.get(str(element))) is not None and library is not _stay:
             return library(_Retyped(bits, code))
-        array = numbers_of(bits, element)
-    return library(array if array.flags.writeable else array.copy())
+        value = numbers_of(bits, element)
+    return library(value if value.flags.writeable else value.copy())
 
 
 # The type of the elements of an array that crosses

@@ -206,7 +206,7 @@ class NativeFunction:
         """
         import numpy as np
 
-        from ..interpreters.dlpack import library_of
+        from ..interpreters import dlpack
 
         self.function = function = compiled.function
         """The function as it was compiled: its type, and the names of parameters and results."""
@@ -229,7 +229,7 @@ class NativeFunction:
         self._has_narrow = any(result.narrow for result in self._results)
         self._failures, self._is_long = compiled.failures, compiled.is_long
         self._interface_of: Callable[[Any], object] = np.ndarray.__array_struct__.__get__  # pyright: ignore
-        self._library_of = library_of
+        self._dlpack = dlpack
         self._shape_of: Callable[[Any], tuple[int, ...]] = np.ndarray.shape.__get__  # pyright: ignore
         needs_check = has_related_sizes(function) or any(p.narrow for p in self._inputs)
         self._checked = set[tuple[tuple[int, ...], ...]]() if needs_check else None
@@ -275,12 +275,10 @@ class NativeFunction:
 
     def _run_otherwise(self, arguments: Sequence[Value | float]) -> tuple[Array, ...]:
         """Call the code with arguments that it cannot read as they are."""
-        if (library := self._library_of(arguments)) is None:
+        if (library := self._dlpack.library_of(arguments)) is None:
             return self._widened(self._run_checked(arguments))
-        from ..interpreters.dlpack import borrowed, returned
-
-        results = self._run_numpy(borrowed(self.function, arguments))
-        return returned(results, [p.type for p in self._results], library)
+        results = self._run_numpy(self._dlpack.borrowed(self.function, arguments))
+        return self._dlpack.returned(results, [p.type for p in self._results], library)
 
     def _run_numpy(
         self, arguments: Sequence[Value], memory: Sequence[Array] = ()
