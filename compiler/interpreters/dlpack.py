@@ -170,13 +170,13 @@ def _bits(value: SupportsDLPack) -> Array:
 def holds(dtype: np.dtype[Any], element: NarrowFloat) -> bool:
     """Return whether arrays of a dtype hold the bits of a narrow float: a structure of `as_numpy`,
     or a dtype of ml_dtypes, as `bfloat16`."""
-    name = dtype.names[0] if dtype.names else dtype.name
-    return name.replace("float", "f").replace("_", "").lower() == str(element).lower()
+    name = dtype_text(dtype).replace("float", "f").replace("_", "")
+    return name.lower() == str(element).lower()
 
 
 def dtype_text(dtype: np.dtype[Any]) -> str:
     """Return the name of a dtype for a message."""
-    return dtype.names[0] if dtype.names else str(dtype)
+    return ",".join(dtype.names) if dtype.names else str(dtype)
 
 
 def bits_of(array: Array) -> Array:

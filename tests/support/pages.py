@@ -104,7 +104,7 @@ def missing(programs: str) -> str:
     names = [name for name in programs.split(", ") if name]
     if names and (release := names[0].removeprefix("xdsl ")) != names[0]:
         return "" if has_xdsl(release) else f"not installed: {programs}"
-    found = {"mlir-opt": mlir_opt(), "llvmlite": find_spec("llvmlite")}
+    found = {"mlir-opt": mlir_opt(), **{name: find_spec(name) for name in ("llvmlite", "torch")}}
     if all(found[name] if name in found else shutil.which(name) for name in names):
         return ""
     return f"not installed: {programs}"
