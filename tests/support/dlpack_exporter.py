@@ -108,7 +108,7 @@ class Exporter:
             kept,
             strides,
         )
-        if self._is_old:
+        if self._is_old or "max_version" not in options:
             managed, name = Old(tensor, None, deleter), b"dltensor"
         else:
             flags = 0 if array.flags.writeable else READ_ONLY
