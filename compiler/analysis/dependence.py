@@ -27,7 +27,7 @@ from ...passes.generic.purity import Allocation, View
 from ...passmanager.ir.walk import ancestors, walk
 from ..releases import is_side_effect_free
 from .arith.analyzer import Analyzer
-from .arith.linear_form import Atom, AtomKind, LinearForm, Terms, depends_on
+from .arith.linear_form import Atom, AtomKind, LinearForm, Terms, depends_on, varies_in
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class DependenceTest:
                 bounds = self.analyzer.bounds(LinearForm.of(atom))
                 if atom is self.variable or atom.kind is not AtomKind.LOOP:
                     return None
-                if bounds.low is None or bounds.high is None or not self.varies(atom):
+                if bounds.low is None or bounds.high is None or not varies_in(self.loop, atom):
                     return None
                 if any(bound.terms for bound in atom.operands):
                     return None
@@ -221,20 +221,13 @@ class DependenceTest:
         rest = form.without(self.variable)
         if depends_on(rest, self.variable):
             return None
-        inside = tuple(term for term in rest.terms if self.varies(term[0]))
-        fixed = tuple(term for term in rest.terms if not self.varies(term[0]))
+        inside = tuple(term for term in rest.terms if varies_in(self.loop, term[0]))
+        fixed = tuple(term for term in rest.terms if not varies_in(self.loop, term[0]))
         bounds = self.analyzer.bounds(LinearForm(inside, rest.constant))
         if bounds.low is None or bounds.high is None:
             return None
         factor = form.coefficient(self.variable)
         return Slice(factor, fixed, bounds.low, bounds.high + lanes - 1)
-
-    def varies(self, atom: Atom) -> bool:
-        """Return whether an atom may have several values in an iteration."""
-        # A value that no operation defines is taken to vary, which is the safe answer.
-        if atom.kind in (AtomKind.VALUE, AtomKind.LOOP):
-            return atom.value is None or self.loop.is_ancestor(atom.value.owner)
-        return any(self.varies(other) for form in atom.operands for other, _ in form.terms)
 
     def is_divided(self, buffer: SSAValue, accesses: Sequence[Access]) -> bool:
         """Return whether each iteration accesses elements of its own."""
