@@ -28,6 +28,7 @@ from ...passmanager.ir.walk import ancestors, walk
 from ..releases import is_side_effect_free
 from .arith.analyzer import Analyzer
 from .arith.linear_form import Atom, AtomKind, LinearForm, Terms, depends_on, varies_in
+from .arith.scoped_walk import scoped_blocks
 
 
 @dataclass(frozen=True)
@@ -125,22 +126,16 @@ class DependenceTest:
 
     def visit(self, block: Block) -> None:
         """Collect the accesses of a block; raise _Unknown for an operation of unknown effect."""
-        analyzer = self.analyzer
         for op in block.ops:
             match op:
                 # The iterations of a loop in the loop may run in any order or at once: only the set
                 # of the elements that they access matters.
-                case ForOp() if op.for_kind is not ForKind.THREAD_BINDING:
-                    with analyzer.inside(op):
-                        self.visit(op.body.block)
-                case scf.IfOp():
-                    for region, truth in ((op.true_region, True), (op.false_region, False)):
-                        if region.blocks:
-                            with analyzer.assuming(op.cond, truth):
-                                self.visit(region.block)
-                case scf.ForOp():
-                    with analyzer.scope():
-                        self.visit(op.body.block)
+                case ForOp() | scf.IfOp() | scf.ForOp() if not (
+                    isinstance(op, ForOp) and op.for_kind is ForKind.THREAD_BINDING
+                ):
+                    for inner, scope in scoped_blocks(op):
+                        with scope(self.analyzer):
+                            self.visit(inner)
                 case memref.LoadOp():
                     self.add(op, op.memref, op.indices, 1, is_store=False)
                 case memref.StoreOp():

@@ -25,6 +25,7 @@ from ....passes.generic.purity import Allocation, View
 from ....passes.generic.scoped_dict import ScopedDict
 from ....passmanager.ir.per_class import PerClass
 from ..arith.analyzer import Analyzer
+from ..arith.scoped_walk import scoped_blocks
 from .buffers import uses_of
 
 # The memory that the operations of a function read and write.
@@ -292,18 +293,12 @@ class RedundantEffects:
             self._epochs.change(effects.writes, effects.is_opaque)
 
     def _visit_regions(self, op: Operation, effects: Effects) -> None:
-        for index, region in enumerate(op.regions):
-            for block in region.blocks:
-                with self._epochs.scope(), self._analyzer.scope():
-                    if isinstance(op, IfOp):
-                        self._analyzer.assume(op.cond, index == 0)
-                    else:  # an iteration runs after others: they may have written
-                        self._epochs.change(effects.writes, effects.is_opaque)
-                    if isinstance(op, ForOp):
-                        with self._analyzer.inside(op):
-                            self._visit_block(block)
-                    else:
-                        self._visit_block(block)
+        for block, scope in scoped_blocks(op):
+            with self._epochs.scope(), scope(self._analyzer):
+                # An iteration runs after others, which may have written.
+                if not isinstance(op, IfOp):
+                    self._epochs.change(effects.writes, effects.is_opaque)
+                self._visit_block(block)
 
     def _is_redundant(self, op: Operation, effects: Effects) -> bool:
         """Return whether an operation stores the value that is in memory already."""
