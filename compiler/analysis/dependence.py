@@ -24,8 +24,8 @@ from xdsl.utils.hints import isa
 
 from ...dialects.tir.ops import ForKind, ForOp, PrefetchOp, YieldOp
 from ...passes.generic.purity import Allocation, View
+from ...passmanager.ir.effects import own_effects
 from ...passmanager.ir.walk import ancestors, walk
-from ..releases import is_side_effect_free
 from .arith.analyzer import Analyzer
 from .arith.linear_form import Atom, AtomKind, LinearForm, Terms, depends_on, varies_in
 from .arith.scoped_walk import scoped_blocks
@@ -256,7 +256,7 @@ def are_disjoint(slices: Sequence[Slice]) -> bool:
 
 def is_pure(op: Operation) -> bool:
     """Return whether `op` accesses no memory; a division counts as pure, unlike in xDSL."""
-    return op.dialect_name() in ("arith", "math") or is_side_effect_free(op)
+    return op.dialect_name() in ("arith", "math") or not own_effects(op)
 
 
 def lanes_of(value: SSAValue) -> int:

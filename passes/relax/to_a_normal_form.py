@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import IfOp, IndexSwitchOp
 from xdsl.ir import Block, Operation
-from xdsl.traits import is_side_effect_free
 
 from ...dialects.relax.graph import GraphOp
 from ...passmanager.actions import SILENT, Actions
@@ -18,6 +17,7 @@ from ...passmanager.base import FunctionPass
 from ...passmanager.conditions import condition
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import erase, insert_before
+from ...passmanager.ir.effects import all_effects
 from ...passmanager.ir.ordering import dependence_order
 from ...passmanager.ir.walk import first_ops, walk
 from ..generic.call_graph import is_opaque
@@ -84,7 +84,7 @@ def sink_into_branches(ops: Iterable[Operation], actions: Actions = SILENT) -> N
     """
     # Backwards, so that the users of an operation have moved before it.
     for op in reversed([*ops]):
-        if (branch := _branch_of_uses(op)) is not None and is_side_effect_free(op):
+        if (branch := _branch_of_uses(op)) is not None and not all_effects(op):
             op.detach()
             assert branch.first_op is not None
             insert_before(branch.first_op, op)

@@ -40,11 +40,11 @@ from ...compiler.analysis.memory.flat_layout import (
     row_major_strides,
     static_strides,
 )
-from ...compiler.releases import is_side_effect_free
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import erase, insert_before
+from ...passmanager.ir.effects import own_effects
 from ...passmanager.releases.memref import dim_op, offset_of
 from ..generic.purity import Allocation, View
 from .base import PrimFuncPass
@@ -422,7 +422,7 @@ def erase_unused(values: Iterable[SSAValue]) -> None:
         # An operation without a block was erased before.
         if not isinstance(op, Operation) or op.parent is None or op.regions:
             continue
-        if is_side_effect_free(op) and not any(result.uses for result in op.results):
+        if not own_effects(op) and not any(result.uses for result in op.results):
             pending += op.operands
             erase(op)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
-from xdsl.interfaces import ConditionallySpeculatableInterface
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import ConstantLike, is_speculatable
+from xdsl.traits import ConstantLike
 from xdsl.utils.hints import isa
 
+from ...compiler.analysis.arith.expressions import cannot_trap
 from ...compiler.analysis.memory.effects import Memory
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
@@ -139,12 +139,6 @@ def runs(loop: ForOp) -> bool:
     """Return whether `loop` has a constant, positive extent."""
     extent = ConstantLike.get_constant_value(loop.extent)
     return isa(extent, IntegerAttr[IndexType]) and extent.value.data > 0
-
-
-def cannot_trap(op: Operation) -> bool:
-    if isinstance(op, ConditionallySpeculatableInterface):
-        return op.is_speculatable()
-    return is_speculatable(op) or isinstance(op, memref.DimOp)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from xdsl.traits import (
 from ....dialects.tir.ops import ForOp, PrimFuncOp
 from ....passes.generic.purity import Allocation, View
 from ....passes.generic.scoped_dict import ScopedDict
+from ....passmanager.ir.effects import class_effects
 from ....passmanager.ir.per_class import PerClass
 from ..arith.analyzer import Analyzer
 from ..arith.scoped_walk import scoped_blocks
@@ -48,8 +49,6 @@ WRITTEN: dict[type[Operation], int] = {
     vector.MaskedStoreOp: 0,
 }
 """The operations whose only effect is to write one operand, with the number of that operand."""
-PURE = vector.BitcastOp | vector.CreateMaskOp | vector.ReductionOp
-"""Operations without effects that lack the trait in xDSL."""
 
 
 class Effects(NamedTuple):
@@ -176,7 +175,7 @@ class Memory:
 
 def _is_without_effects(cls: type[Operation]) -> bool:
     """Return whether the operations of a class, without regions, have no effects."""
-    if issubclass(cls, PURE) or cls.has_trait(IsTerminator, value_if_unregistered=False):
+    if not class_effects[cls] or cls.has_trait(IsTerminator, value_if_unregistered=False):
         return True
     kinds = cls.get_traits_of_type(MemoryEffect)
     none = NoMemoryEffect | MemoryAllocEffect
