@@ -29,6 +29,7 @@ from ...passmanager.ir.walk import ancestors, walk
 from .arith.analyzer import Analyzer
 from .arith.linear_form import Atom, AtomKind, LinearForm, Terms, depends_on, varies_in
 from .arith.scoped_walk import scoped_blocks
+from .memory.buffers import uses_of
 
 
 @dataclass(frozen=True)
@@ -311,7 +312,8 @@ def scratch_ops(
     if any(a.footprint not in covered or a.memref is not buffer for a in late):
         return None
     moved = list[Operation]([allocation])
-    for op in users_of(buffer):
+    for use in uses_of(buffer):
+        op = use.operation
         outer = ancestor_in(loop.parent, op) if loop.parent is not None else op
         if outer is not loop and outer not in moved:
             if not outer.is_before_in_block(loop):
@@ -387,14 +389,6 @@ def is_unconditional(op: Operation, loop: ForOp) -> bool:
         if parent is loop or not isinstance(parent, ForOp):
             return parent is loop
     return False
-
-
-def users_of(buffer: SSAValue) -> Iterator[Operation]:
-    """Yield the operations that use a buffer or a view of it, views included."""
-    for use in buffer.uses:
-        yield use.operation
-        if isinstance(use.operation, View):
-            yield from users_of(use.operation.results[0])
 
 
 def is_closed(private: Sequence[Operation], loop: ForOp) -> bool:
