@@ -24,10 +24,12 @@ from xdsl.utils.hints import isa
 
 from ...dialects.tir.ops import ForKind, ForOp, PrefetchOp, YieldOp
 from ...passes.generic.purity import Allocation, View
+from ...passmanager.ir.effects import own_effects
 from ...passmanager.ir.walk import ancestors, walk
-from ..releases import is_side_effect_free
 from .arith.analyzer import Analyzer
-from .arith.linear_form import Atom, AtomKind, LinearForm, Terms, depends_on
+from .arith.linear_form import Atom, AtomKind, LinearForm, Terms, depends_on, varies_in
+from .arith.scoped_walk import scoped_blocks
+from .memory.buffers import uses_of
 
 
 @dataclass(frozen=True)
@@ -125,22 +127,16 @@ class DependenceTest:
 
     def visit(self, block: Block) -> None:
         """Collect the accesses of a block; raise _Unknown for an operation of unknown effect."""
-        analyzer = self.analyzer
         for op in block.ops:
             match op:
                 # The iterations of a loop in the loop may run in any order or at once: only the set
                 # of the elements that they access matters.
-                case ForOp() if op.for_kind is not ForKind.THREAD_BINDING:
-                    with analyzer.inside(op):
-                        self.visit(op.body.block)
-                case scf.IfOp():
-                    for region, truth in ((op.true_region, True), (op.false_region, False)):
-                        if region.blocks:
-                            with analyzer.assuming(op.cond, truth):
-                                self.visit(region.block)
-                case scf.ForOp():
-                    with analyzer.scope():
-                        self.visit(op.body.block)
+                case ForOp() | scf.IfOp() | scf.ForOp() if not (
+                    isinstance(op, ForOp) and op.for_kind is ForKind.THREAD_BINDING
+                ):
+                    for inner, scope in scoped_blocks(op):
+                        with scope(self.analyzer):
+                            self.visit(inner)
                 case memref.LoadOp():
                     self.add(op, op.memref, op.indices, 1, is_store=False)
                 case memref.StoreOp():
@@ -197,7 +193,7 @@ class DependenceTest:
                 bounds = self.analyzer.bounds(LinearForm.of(atom))
                 if atom is self.variable or atom.kind is not AtomKind.LOOP:
                     return None
-                if bounds.low is None or bounds.high is None or not self.varies(atom):
+                if bounds.low is None or bounds.high is None or not varies_in(self.loop, atom):
                     return None
                 if any(bound.terms for bound in atom.operands):
                     return None
@@ -221,20 +217,13 @@ class DependenceTest:
         rest = form.without(self.variable)
         if depends_on(rest, self.variable):
             return None
-        inside = tuple(term for term in rest.terms if self.varies(term[0]))
-        fixed = tuple(term for term in rest.terms if not self.varies(term[0]))
+        inside = tuple(term for term in rest.terms if varies_in(self.loop, term[0]))
+        fixed = tuple(term for term in rest.terms if not varies_in(self.loop, term[0]))
         bounds = self.analyzer.bounds(LinearForm(inside, rest.constant))
         if bounds.low is None or bounds.high is None:
             return None
         factor = form.coefficient(self.variable)
         return Slice(factor, fixed, bounds.low, bounds.high + lanes - 1)
-
-    def varies(self, atom: Atom) -> bool:
-        """Return whether an atom may have several values in an iteration."""
-        # A value that no operation defines is taken to vary, which is the safe answer.
-        if atom.kind in (AtomKind.VALUE, AtomKind.LOOP):
-            return atom.value is None or self.loop.is_ancestor(atom.value.owner)
-        return any(self.varies(other) for form in atom.operands for other, _ in form.terms)
 
     def is_divided(self, buffer: SSAValue, accesses: Sequence[Access]) -> bool:
         """Return whether each iteration accesses elements of its own."""
@@ -268,7 +257,7 @@ def are_disjoint(slices: Sequence[Slice]) -> bool:
 
 def is_pure(op: Operation) -> bool:
     """Return whether `op` accesses no memory; a division counts as pure, unlike in xDSL."""
-    return op.dialect_name() in ("arith", "math") or is_side_effect_free(op)
+    return op.dialect_name() in ("arith", "math") or not own_effects(op)
 
 
 def lanes_of(value: SSAValue) -> int:
@@ -323,7 +312,8 @@ def scratch_ops(
     if any(a.footprint not in covered or a.memref is not buffer for a in late):
         return None
     moved = list[Operation]([allocation])
-    for op in users_of(buffer):
+    for use in uses_of(buffer):
+        op = use.operation
         outer = ancestor_in(loop.parent, op) if loop.parent is not None else op
         if outer is not loop and outer not in moved:
             if not outer.is_before_in_block(loop):
@@ -399,14 +389,6 @@ def is_unconditional(op: Operation, loop: ForOp) -> bool:
         if parent is loop or not isinstance(parent, ForOp):
             return parent is loop
     return False
-
-
-def users_of(buffer: SSAValue) -> Iterator[Operation]:
-    """Yield the operations that use a buffer or a view of it, views included."""
-    for use in buffer.uses:
-        yield use.operation
-        if isinstance(use.operation, View):
-            yield from users_of(use.operation.results[0])
 
 
 def is_closed(private: Sequence[Operation], loop: ForOp) -> bool:

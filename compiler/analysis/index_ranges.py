@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relax.constant import constant_integers
@@ -34,7 +34,8 @@ from ...dialects.relax.graph import MatchCastOp
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.shapes import num_elements
 from ...dialects.relax.types import is_ranked, shape_of, tensor_type
-from ...passmanager.ir.walk import walk
+from ...passmanager.dataflow.sparse import BackwardAnalysis
+from ...passmanager.ir.per_class import PerClass
 
 Range: TypeAlias = tuple[int, int]
 """The minimum and the maximum number."""
@@ -63,76 +64,67 @@ def index_ranges(module: ModuleOp, func: FuncOp) -> dict[int, Range]:
     Elements are used as indices by `func` or by a function that it calls. Before that, they may be
     moved, converted, and shifted or scaled by constants.
 
-    A dimension of unknown size counts as one of size 1. Where uses contradict each other, the last
-    one in the text counts; a use for which no index is valid does not count.
+    A dimension of unknown size counts as one of size 1. Where uses contradict each other, one of
+    them counts; a use for which no index is valid does not count.
     """
-    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
-    return _Ranges(functions).of(func)
+    ranges = IndexRanges(module)
+    found = ((arg.index, ranges.state(arg)) for arg in func.args)
+    return {number: range for number, range in found if range is not None}
 
 
-class _Ranges:
-    """The ranges of the values of functions, from uses back to definitions."""
+class IndexRanges(BackwardAnalysis[Range]):
+    """The ranges in which the elements of values are valid indices."""
 
-    def __init__(self, functions: dict[str, FuncOp]) -> None:
-        self.functions = functions
-        self.known: dict[FuncOp, dict[int, Range]] = {}
+    def join(self, a: Range, b: Range) -> Range:
+        both = max(a[0], b[0]), min(a[1], b[1])
+        return both if both[0] <= both[1] else a
 
-    def of(self, func: FuncOp) -> dict[int, Range]:
-        """Return the ranges of the parameters of a function; none of recursive calls."""
-        if func in self.known or func.is_declaration:
-            return self.known.get(func, {})
-        # Before the body is visited: a recursive call finds this, and ends.
-        self.known[func] = {}
-        ranges: dict[SSAValue, Range] = {}
-        # Backwards, so that all users of a result are seen before its operation.
-        for op in reversed([*walk(func)]):
-            for value, wanted in self.needs(op, ranges):
-                if wanted[0] > wanted[1]:
-                    continue  # no index is valid: for `take(x, i + [0, 3])` if x has 3 elements
-                low, high = ranges.get(value, wanted)
-                both = max(low, wanted[0]), min(high, wanted[1])
-                ranges[value] = both if both[0] <= both[1] else (low, high)
-        self.known[func] = {arg.index: ranges[arg] for arg in func.args if arg in ranges}
-        return self.known[func]
+    def widen(self, old: Range, new: Range) -> Range:
+        # An index that a loop counts up has to be valid in all iterations: one number is left.
+        return new[0], new[0]
 
-    def needs(
-        self, op: Operation, ranges: dict[SSAValue, Range]
-    ) -> Iterator[tuple[SSAValue, Range]]:
-        """Yield the operands of `op` that have to be in a range, with that range."""
-        if (index := index_operand(op)) is not None:
-            yield index
-        if isinstance(op, CallOp) and (callee := self.functions.get(op.callee.string_value())):
-            for number, wanted in self.of(callee).items():
-                yield op.arguments[number], wanted
-        for result in op.results:
-            if (wanted := ranges.get(result)) is not None:
-                yield from operands_for(op, wanted)
+    def exit(self, op: Operation, value: SSAValue) -> None:
+        return None
+
+    def transfer(self, op: Operation, results: Sequence[Range | None]) -> Sequence[Range | None]:
+        wanted = dict(index_operand(op) if _has_indices[type(op)] else ())
+        for result in results:
+            if result is not None:
+                wanted.update(operands_for(op, result))
+        # No index may be valid: for `take(x, i + [0, 3])` if x has 3 elements.
+        valid = {value: range for value, range in wanted.items() if range[0] <= range[1]}
+        return [*map(valid.get, op.operands)] if valid else ()
 
 
-def index_operand(op: Operation) -> tuple[SSAValue, Range] | None:
-    """Return the operand of `op` that holds indices, with the range of valid ones. Indices that
+INDEXED = (
+    GatherNDOp | GatherOp | OneHotOp | ReverseSequenceOp | ScatterElementsOp | ScatterNDOp | TakeOp
+)
+_has_indices = PerClass[Operation, bool](lambda cls: issubclass(cls, INDEXED))
+
+
+def index_operand(op: Operation) -> Iterator[tuple[SSAValue, Range]]:
+    """Yield the operand of `op` that holds indices, with the range of valid ones. Indices that
     count from the end are left out."""
     match op:
         case TakeOp() if (shape := known_shape(op.x)) is not None:
             size = num_elements(shape) if op.axis is None else shape[op.axis]
-            return op.indices, (0, size - 1)
+            yield op.indices, (0, size - 1)
         case GatherOp() | ScatterElementsOp() if (shape := known_shape(op.data)) is not None:
-            return op.indices, (0, shape[op.axis] - 1)
+            yield op.indices, (0, shape[op.axis] - 1)
         case GatherNDOp() | ScatterNDOp() if (shape := known_shape(op.data)) is not None:
             # Each index vector addresses several dimensions, but all elements of the tensor get one
             # range: that of the smallest dimension.
             places = shape_of(tensor_type(op.indices))
             first = op.batch_dims if isinstance(op, GatherNDOp) else 0
-            if places is None or places[-1] == DYNAMIC_INDEX:
-                return None
-            return op.indices, (0, min(shape[first : first + places[-1]]) - 1)
+            if places is not None and places[-1] != DYNAMIC_INDEX:
+                yield op.indices, (0, min(shape[first : first + places[-1]]) - 1)
         case ReverseSequenceOp() if (shape := known_shape(op.data)) is not None:
             # A length, and therefore up to the size itself.
-            return op.seq_lengths, (0, shape[op.seq_axis])
+            yield op.seq_lengths, (0, shape[op.seq_axis])
         case OneHotOp():
-            return op.indices, (0, op.depth - 1)
+            yield op.indices, (0, op.depth - 1)
         case _:
-            return None
+            pass
 
 
 def known_shape(value: SSAValue) -> list[int] | None:

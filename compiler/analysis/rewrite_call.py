@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from ...dialects.relax.block_builder import insert_with_operands
 from ...passmanager.fast.edit import erase, insert_before, replace_all_uses
+from ...passmanager.ir.effects import all_effects
 from ...passmanager.ir.walk import walk
 from .dataflow_pattern import Match, Pattern
 
@@ -47,7 +47,7 @@ def rewrite_call(pattern: Pattern, rewrite: Rewrite, root: Root) -> Root:
         _replace(op, [made] if isinstance(made, SSAValue) else [*made.results])
         for each in (op, *reversed(match.ops)):
             is_used = any(result.first_use for result in each.results)
-            if each.parent is not None and not is_used and is_side_effect_free(each):
+            if each.parent is not None and not is_used and not all_effects(each):
                 erase(each)
     return root
 

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.traits import IsTerminator, MemoryEffectKind
+from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
@@ -24,9 +24,9 @@ from ...dialects.tir.lanewise import LANEWISE
 from ...dialects.tir.ops import ForOp, LikelyOp
 from ...passes.generic.arith_families import DIVISIONS, kind_of
 from ...passes.generic.purity import Allocation
+from ...passmanager.ir.effects import READS, own_effects
 from ...passmanager.ir.per_class import PerClass
 from ...passmanager.ir.walk import walk
-from ..releases import is_side_effect_free, only_has_effect
 from .constant_evaluator import integer_constant
 
 # Lane strides: how values in a loop change from lane to lane when it becomes vectors.
@@ -102,10 +102,8 @@ class LaneStrides:
                 0 if uniform and not any(self.varies(end.operands[index]) for end in ends) else None
             )
         if not any(map(self.varies, op.operands)):
-            # Iterations are independent, so all lanes read the same from memory. `arith.remui` has
-            # no effects, which xDSL, at least until 0.74, does not say.
-            same = only_has_effect(op, MemoryEffectKind.READ)
-            return 0 if same or isinstance(op, arith.RemUIOp | Allocation) else None
+            # Iterations are independent, so all lanes read the same from memory.
+            return 0 if not own_effects(op) & ~READS or isinstance(op, Allocation) else None
         # An `iN` may wrap between two lanes, an index does not.
         if not isinstance(result.type, IndexType) or len(op.operands) != 2:
             return None
@@ -244,7 +242,7 @@ class VectorizationPlan:
                 return is_expandable(op, self.loop)
             case memref.LoadOp() if self._varies(op.res):
                 return self.load_stride(op) is not None or self._can_gather(op)
-            case _ if not op.regions and is_side_effect_free(op):
+            case _ if not op.regions and not own_effects(op):
                 if any(map(self._varies, op.results)) and not self._is_lanewise(op):
                     self.without_vector.update(op.results)
                 return True
@@ -367,7 +365,7 @@ class VectorizationPlan:
                 return self.strides.is_contiguous(op)
             case _:
                 # A division would trap in a lane whose mask is off.
-                is_pure = not op.regions and is_side_effect_free(op)
+                is_pure = not op.regions and not own_effects(op)
                 return is_pure and kind_of(op) not in DIVISIONS
 
 

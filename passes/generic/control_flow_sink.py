@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from itertools import takewhile
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, Region
@@ -18,26 +19,28 @@ from ...passmanager.ir.symbols import is_symbol_table
 from ...passmanager.ir.walk import walk
 
 
-def sink_operations(root: Operation, actions: Actions = SILENT) -> int:
-    """Move operations without memory effects into regions that run once at most, or not at all
-    (`RegionBranchTrait`), if all their uses are there; return the number of them.
+def sink_operations(
+    root: Operation, actions: Actions = SILENT, among: Container[Operation] | None = None
+) -> int:
+    """Move operations without memory effects, of `among` if it is given, into regions that run once
+    at most, or not at all (`RegionBranchTrait`), if all their uses are there; return the number of
+    them.
 
     An operation that only a branch of a branch uses goes down to that one, but not through a loop.
     """
     order = [*walk(root)]
-    depths: dict[Region, int] = {}
     optional: set[Region] = set()
     for op in order:
         if op.regions:
-            depth = depths.get(region, -1) + 1 if (region := op.parent_region()) else 0
-            depths |= dict.fromkeys(op.regions, depth)
             optional.update(_optional_regions(op, actions))
     sunk = 0
     # Users before what they use, which goes before them.
     for op in reversed(order):
         if not op.results or is_kept[type(op)] or op.parent is None:
             continue
-        target = _target(op, depths, optional)
+        if among is not None and op not in among:
+            continue
+        target = _target(op, optional)
         if target is None or not _is_effect_free(op) or not actions.allowed(op):
             continue
         op.detach()
@@ -70,32 +73,31 @@ def _optional_regions(op: Operation, actions: Actions) -> Iterator[Region]:
     yield from (r for r in entered if r is not None and r not in again and r.blocks)
 
 
-def _target(op: Operation, depths: dict[Region, int], optional: set[Region]) -> Region | None:
+def _target(op: Operation, optional: Container[Region]) -> Region | None:
     """Return the innermost region that `op` can go to, or None if it stays where it is."""
     own = op.parent_region()
     users = [use.operation for result in op.results for use in result.uses]
     regions = dict.fromkeys(user.parent_region() for user in users)
     if own is None or own in regions or not regions:
         return None
-    # The innermost region around all uses.
     first, *others = regions
-    around = first
-    for other in others:
-        while around is not own and around is not other:
-            if around is None or other is None:
-                return None
-            if depths[around] >= depths[other]:
-                around = _region_around(around)
-            else:
-                other = _region_around(other)
-    target: Region | None = None
-    while around is not own:
-        if around is None:
+    path: list[Region] = []  # the regions around the first use, the innermost first
+    while first is not own:
+        if first is None:
             return None
-        # Whatever is below a region that is no branch is out of reach.
-        target = (target or around) if around in optional else None
-        around = _region_around(around)
-    return target
+        path.append(first)
+        first = _region_around(first)
+    places: dict[Region | None, int] = {region: place for place, region in enumerate(path)}
+    common = 0
+    for other in others:
+        while other not in places:
+            if other is None or other is own:
+                return None
+            other = _region_around(other)
+        common = max(common, places[other])
+    # Whatever is below a region that is no branch is out of reach.
+    reached = [*takewhile(optional.__contains__, reversed(path[common:]))]
+    return reached[-1] if reached else None
 
 
 def _region_around(region: Region) -> Region | None:

@@ -16,7 +16,7 @@ from .canonicalize.constants import is_integer
 from .canonicalize.scalar_folds import overflow_flags
 from .canonicalize.scalar_values import predicate_of, width_of, wrap
 
-__all__ = ["IntegerRange", "IntegerRanges", "has_range"]
+__all__ = ["IntegerRange", "IntegerRanges", "has_range", "range_of_result"]
 
 Bounds: TypeAlias = tuple[int, int]
 """The least and the greatest number of a range."""
@@ -304,6 +304,14 @@ _RULES: Final[dict[type[Operation], Rule]] = {
 }
 
 
+def range_of_result(op: Operation, operands: Iterable[IntegerRange]) -> IntegerRange | None:
+    """Return the range of the result of an operation of `arith`, given those of its operands; None
+    if there is no rule for it."""
+    if (rule := _RULES.get(kind_of(op))) is None or not has_range(type := op.results[0].type):
+        return None
+    return rule(op, [*operands], width_of(type))
+
+
 class IntegerRanges(ForwardAnalysis[IntegerRange]):
     """The ranges of integers and indices (MLIR's `IntegerRangeAnalysis`).
 
@@ -355,8 +363,8 @@ class IntegerRanges(ForwardAnalysis[IntegerRange]):
         if isinstance(op, arith.ConstantOp):
             number = cast("IntegerAttr", op.properties["value"]).value.data
             return [both(width, (number,))]
-        rule = _RULES.get(kind_of(op))
-        return None if rule is None else [rule(op, operands, width)]
+        found = range_of_result(op, operands)
+        return None if found is None else [found]
 
 
 _SIZES: Final = frozenset(("memref.dim", "tensor.dim"))

@@ -9,8 +9,8 @@ from xdsl.dialects.memref import LoadOp, ReinterpretCastOp, StoreOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
+from ...compiler.analysis.arith.analyzer import Analyzer
 from ...compiler.analysis.memory.in_place import is_injective_access
-from ...compiler.analysis.memory.live_ranges import number_ops
 from ...compiler.analysis.memory.storage_plan import dies_at
 from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ...dialects.tir.ops import PrimFuncOp
@@ -81,7 +81,7 @@ def updates_in_place(kernel: PrimFuncOp, index: int) -> bool:
             return False
     statement = block.find_ancestor_op_in_block(store)
     return statement is not None and is_injective_access(
-        statement, store, store.indices, store.value.type, number_ops(kernel)
+        statement, store, store.indices, store.value.type, Analyzer()
     )
 
 

@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Block, Operation
-from xdsl.traits import ConstantLike, is_side_effect_free
+from xdsl.traits import ConstantLike
 from xdsl.utils.exceptions import PassFailedException
 
 from ...compiler.analysis.dataflow_pattern import Either, Match, OpPattern, Pattern, parse_pattern
@@ -22,7 +22,7 @@ from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.dominance import is_graph_region
-from ...passmanager.ir.effects import NESTED, is_kept
+from ...passmanager.ir.effects import NESTED, is_kept, own_effects
 from ...passmanager.ir.walk import walk
 from ..generic.purity import Purity
 from ..named_functions import check_name, read_functions
@@ -215,9 +215,7 @@ def can_outline(last: Operation, ops: Collection[Operation]) -> bool:
     return (
         region is not None
         and not is_graph_region(region)
-        and all(
-            op.parent is last.parent and not op.regions and is_side_effect_free(op) for op in ops
-        )
+        and all(op.parent is last.parent and not op.regions and not own_effects(op) for op in ops)
         and all(
             # A value that is used outside would have to be a result as well: a composite has one.
             use.operation in ops

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import takewhile
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.dialects.scf import IfOp, IndexSwitchOp
-from xdsl.ir import Block, Operation
-from xdsl.traits import is_side_effect_free
+from xdsl.ir import Operation
 
 from ...dialects.relax.graph import GraphOp
 from ...passmanager.actions import SILENT, Actions
@@ -21,9 +18,7 @@ from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.ir.ordering import dependence_order
 from ...passmanager.ir.walk import first_ops, walk
 from ..generic.call_graph import is_opaque
-
-BRANCHES = (IfOp, IndexSwitchOp)
-"""The operations that run one of their regions, once."""
+from ..generic.control_flow_sink import sink_operations
 
 
 @condition("a-normal-form", "no operation is in a dataflow graph, so that all are in order")
@@ -76,50 +71,6 @@ def _inline(graph: GraphOp) -> list[Operation]:
     return ops
 
 
-def sink_into_branches(ops: Iterable[Operation], actions: Actions = SILENT) -> None:
-    """Move each pure operation that only one branch uses to the start of that branch.
-
-    The branch is the innermost one with all uses. `ops` are in dependence order. Nothing moves
-    into loops and functions, whose bodies may run more than once, or never.
-    """
-    # Backwards, so that the users of an operation have moved before it.
-    for op in reversed([*ops]):
-        if (branch := _branch_of_uses(op)) is not None and is_side_effect_free(op):
-            op.detach()
-            assert branch.first_op is not None
-            insert_before(branch.first_op, op)
-            actions.passed(op, "Sunk", "moved into the branch that uses it")
-            actions.count("sunk")
-
-
-def _branch_of_uses(op: Operation) -> Block | None:
-    """Return the innermost branch nested in the block of `op` with all uses of its results."""
-    # The branches around each use, from the outside in; what all have in common is where it may go.
-    common: list[Block] | None = None
-    for result in op.results:
-        for use in result.uses:
-            branches = _branches_around(use.operation, op.parent)
-            shared = zip(branches if common is None else common, branches)
-            common = [a for a, _ in takewhile(lambda pair: pair[0] is pair[1], shared)]
-            if not common:
-                return None
-    return common[-1] if common else None
-
-
-def _branches_around(op: Operation, outer: Block | None) -> list[Block]:
-    """Return the branches around `op` inside of the block `outer`, outermost first; if `op` is in
-    a loop or function, only the branches around that."""
-    blocks: list[Block] = []
-    block = op.parent
-    while block is not outer:
-        if block is None or (holder := block.parent_op()) is None:
-            return []
-        # An operation that a loop or function uses may sink to its block, but not into its body.
-        blocks = [block, *blocks] if isinstance(holder, BRANCHES) else []
-        block = holder.parent
-    return blocks
-
-
 @dataclass(frozen=True)
 class ToANormalForm(FunctionPass):
     """Replace dataflow graphs by their operations in order; sink operations into branches.
@@ -155,4 +106,5 @@ class ToANormalForm(FunctionPass):
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         if not is_opaque(func):
-            sink_into_branches(inline_graphs(func, ctx.actions), ctx.actions)
+            if ops := inline_graphs(func, ctx.actions):
+                sink_operations(func, ctx.actions, {*ops})

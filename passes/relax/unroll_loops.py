@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.tensor import CastOp, ExtractOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from ...compiler.analysis.constant_evaluator import ConstantEvaluator
 from ...compiler.interpreters import has_semantics
@@ -23,6 +22,7 @@ from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.errors import NotInstalledError
 from ...passmanager.fast.edit import erase, insert_before
+from ...passmanager.ir.effects import own_effects
 from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.ir.walk import walk
 from ..evaluation_code import load_semantics
@@ -125,7 +125,7 @@ class CarriedValues:
             return asarray(owner.value.value.data)
         if not isinstance(owner, Operation) or owner.regions or not has_semantics(type(owner)):
             raise Unknown
-        if not is_side_effect_free(owner):
+        if own_effects(owner):
             raise Unknown
         check_size(owner)
         arrays = [self.at(operand, iteration) for operand in owner.operands]

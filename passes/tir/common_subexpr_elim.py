@@ -5,26 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, math, memref, vector
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects import arith, memref, vector
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.scf import IfOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import (
-    AlwaysSpeculatable,
-    IsTerminator,
-    MemoryEffect,
-    NoMemoryEffect,
-    SymbolOpInterface,
-)
 
-from ...compiler.analysis.memory.effects import PURE, Epochs, Memory, has_nested_effects
+from ...compiler.analysis.arith.expressions import cannot_trap
+from ...compiler.analysis.memory.effects import Epochs, Memory, has_nested_effects
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import Fields, insert_before
-from ...passmanager.ir.per_class import PerClass
-from ..generic.arith_families import COMMUTATIVE, DIVISIONS, REORDERABLE, kind_of
+from ..generic.arith_families import COMMUTATIVE, REORDERABLE
 from ..generic.common_subexpressions import CommonSubexprEliminator, Frame
+from ..generic.cse import is_pure
 from .base import PrimFuncPass
 
 MAX_TERMS = 32
@@ -56,7 +50,7 @@ class HoistingEliminator(CommonSubexprEliminator):
         self.identify_equiv_terms = identify_equiv_terms
         self.memory = Memory(func)
         self.epochs = Epochs(self.memory)
-        self.mergeable = PerClass(_is_mergeable)
+        self.mergeable = is_pure
         self.path: list[Block] = []
         """The blocks around the current operation, outermost first."""
         self.depths: dict[Block, int] = {}
@@ -152,7 +146,7 @@ class HoistingEliminator(CommonSubexprEliminator):
             return False
         if around is None:
             return True
-        if not is_speculatable(existing) or not all(
+        if not cannot_trap(existing) or not all(
             self.is_visible(operand, block) for operand in existing.operands
         ):
             return False
@@ -176,33 +170,10 @@ class HoistingEliminator(CommonSubexprEliminator):
         return self.depths[home] <= self.depths[block]
 
 
-def _is_mergeable(cls: type[Operation]) -> bool:
-    """Return whether all operations of a class are pure values, which may be merged."""
-    effects = cls.get_traits_of_type(MemoryEffect)
-    return issubclass(cls, PURE) or (
-        bool(effects)
-        and all(isinstance(effect, NoMemoryEffect) for effect in effects)
-        and cls.get_trait(IsTerminator) is None
-        and cls.get_trait(SymbolOpInterface) is None
-    )
-
-
 def has_flags(op: Operation) -> bool:
     """Return whether `op` must not overflow: a sum in another order might."""
     flags = op.properties.get("overflowFlags")
     return flags is not None and flags != arith.IntegerOverflowAttr("none")
-
-
-def is_speculatable(op: Operation) -> bool:
-    """Return whether `op` may be computed where the program would not compute it."""
-    if kind_of(op) in DIVISIONS:
-        divisor = op.operands[1].owner
-        value = divisor.value if isinstance(divisor, arith.ConstantOp) else None
-        # The minimum integer has no quotient by -1.
-        return isinstance(value, IntegerAttr) and value.value.data not in (0, -1)
-    if isinstance(op, math.IPowIOp):
-        return False
-    return isinstance(op, PURE) or op.has_trait(AlwaysSpeculatable, value_if_unregistered=False)
 
 
 @dataclass(frozen=True)

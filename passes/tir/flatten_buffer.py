@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
@@ -23,6 +23,7 @@ from ...compiler.analysis.arith.analyzer import Analyzer
 from ...compiler.analysis.arith.linear_form import ONE, ZERO, LinearForm
 from ...compiler.analysis.arith.materialize import FormBuilder
 from ...compiler.analysis.arith.ranges import Range
+from ...compiler.analysis.arith.scoped_walk import scoped_blocks
 from ...compiler.analysis.memory.buffers import Access, buffer_type, mixed_shape
 from ...compiler.analysis.memory.flat_layout import (
     FlatLayout,
@@ -39,11 +40,11 @@ from ...compiler.analysis.memory.flat_layout import (
     row_major_strides,
     static_strides,
 )
-from ...compiler.releases import is_side_effect_free
-from ...dialects.tir.ops import ForOp, PrimFuncOp
+from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import erase, insert_before
+from ...passmanager.ir.effects import own_effects
 from ...passmanager.releases.memref import dim_op, offset_of
 from ..generic.purity import Allocation, View
 from .base import PrimFuncPass
@@ -176,20 +177,9 @@ class BufferFlattener:
                     # Forms that are built later may use it: it dominates what comes after.
                     elif result.type == INDEX:
                         self.analyzer.make_available(result)
-                self._visit_regions(op)
-
-    def _visit_regions(self, op: Operation) -> None:
-        """Visit the regions of `op`, with the facts that hold in each."""
-        for number, region in enumerate(op.regions):
-            for block in region.blocks:
-                if isinstance(op, ForOp):
-                    scope = self.analyzer.inside(op)
-                elif isinstance(op, scf.IfOp):
-                    scope = self.analyzer.assuming(op.cond, number == 0)
-                else:
-                    scope = self.analyzer.scope()
-                with scope:
-                    self._visit(block)
+                for block, scope in scoped_blocks(op):
+                    with scope(self.analyzer):
+                        self._visit(block)
 
     # Flat buffers
 
@@ -432,7 +422,7 @@ def erase_unused(values: Iterable[SSAValue]) -> None:
         # An operation without a block was erased before.
         if not isinstance(op, Operation) or op.parent is None or op.regions:
             continue
-        if is_side_effect_free(op) and not any(result.uses for result in op.results):
+        if not own_effects(op) and not any(result.uses for result in op.results):
             pending += op.operands
             erase(op)
 

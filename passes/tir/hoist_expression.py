@@ -9,13 +9,13 @@ from xdsl.dialects.builtin import BoolAttr, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...compiler.analysis.arith.expressions import BOOLEAN, is_expression
+from ...compiler.analysis.arith.expressions import BOOLEAN, cannot_trap, is_expression
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.ir.walk import ops_of, walk
 from .base import PrimFuncPass
-from .hoist_if_then_else import IfHoister, cannot_trap, hoist_ifs, runs
+from .hoist_if_then_else import IfHoister, hoist_ifs, runs
 from .remove_no_op import remove_no_ops
 from .simplify import simplify
 

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp
-from xdsl.interfaces import ConditionallySpeculatableInterface
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.traits import (
-    ConstantLike,
-    MemoryEffectKind,
-    RecursiveMemoryEffect,
-    get_effects,
-    is_side_effect_free,
-    is_speculatable,
-)
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import ConstantLike
 from xdsl.utils.hints import isa
 
+from ...compiler.analysis.arith.expressions import cannot_trap
+from ...compiler.analysis.memory.effects import Memory
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import erase
+from ...passmanager.ir.effects import own_effects
 from ...passmanager.ir.walk import walk
-from ..generic.purity import View
 from ..loops import exchange_loop_and_branch
 from .base import PrimFuncPass
-
-REPEATABLE = {MemoryEffectKind.READ, MemoryEffectKind.ALLOC}
-"""Effects that other operations cannot observe, however often they happen."""
 
 
 def hoist_ifs(func: PrimFuncOp, *, through_threads: bool = False, actions: Actions = SILENT) -> int:
@@ -59,7 +50,7 @@ class IfHoister:
         self.func = func
         self.through_threads = through_threads
         self.actions = actions
-        self._repeatable: dict[Operation, bool] = {}
+        self.memory = Memory(func)
 
     def visit(self, loop: ForOp) -> Sequence[ForOp]:
         """Move a branch out of `loop` if possible; return the loops that replace `loop` in it."""
@@ -78,7 +69,7 @@ class IfHoister:
         self.actions.count("hoisted")
         loops = exchange_loop_and_branch(loop, branch, condition_ops)
         for inner in loops:
-            _drop_unused(inner.body.block)
+            self.drop_unused(inner.body.block)
         return loops
 
     def only_effect(self, loop: ForOp) -> Operation | None:
@@ -88,21 +79,11 @@ class IfHoister:
         # Loads and allocations may be left in the loop: a branch that moves out takes a loop with a
         # copy of them with it.
         for op in loop.body.block.ops:
-            if not self.is_repeatable(op):
+            if self.memory.of(op).has_effects:
                 if found is not None:
                     return None
                 found = op
         return found
-
-    def is_repeatable(self, op: Operation) -> bool:
-        """Return whether it makes no difference how often `op` runs."""
-        if not op.regions:
-            return _has_repeatable_effects(op)
-        if op not in self._repeatable:
-            self._repeatable[op] = op.has_trait(
-                RecursiveMemoryEffect, value_if_unregistered=False
-            ) and all(map(self.is_repeatable, _ops_in(op)))
-        return self._repeatable[op]
 
     def reason_not_to_hoist(
         self, branch: scf.IfOp, condition_ops: Sequence[Operation], loop: ForOp
@@ -116,7 +97,7 @@ class IfHoister:
             if isinstance(op, memref.LoadOp):
                 if self.may_write(loop, op.memref):
                     return "the condition reads a buffer that the loop may write"
-            elif op.regions or not is_side_effect_free(op):
+            elif op.regions or own_effects(op):
                 return f"the condition is computed by '{op.name}'"
             # A division before a loop without iterations would be executed where it was not.
             if not runs(loop) and not cannot_trap(op):
@@ -125,34 +106,20 @@ class IfHoister:
 
     def may_write(self, loop: ForOp, buffer: SSAValue) -> bool:
         """Return whether `loop` may write the memory of `buffer`."""
-        origin = self.origin(buffer)
-        for op in walk(loop):
-            if op.regions and op.has_trait(RecursiveMemoryEffect, value_if_unregistered=False):
-                continue
-            if not _has_repeatable_effects(op):
-                places = {self.origin(v) for v in op.operands if isinstance(v.type, MemRefType)}
-                # A write without a buffer as operand may write anything; so may one of unknown
-                # origin.
-                if not places or not places.isdisjoint((origin, None)) or origin is None:
-                    return True
-        return False
+        effects, root = self.memory.of(loop), self.memory.root(buffer)
+        if root is None:
+            return effects.has_effects
+        return root in effects.writes or (effects.is_opaque and not self.memory.is_private(root))
 
-    def origin(self, buffer: SSAValue) -> SSAValue | None:
-        """Return the parameter or allocation that `buffer` is, or is a view of; None if unknown.
-
-        Two different origins do not overlap.
-        """
-        while isinstance(buffer.owner, View):
-            buffer = buffer.owner.operands[0]
-        if isinstance(buffer.owner, memref.AllocOp | memref.AllocaOp):
-            return buffer
-        is_parameter = isinstance(buffer, BlockArgument) and buffer.owner.parent_op() is self.func
-        return buffer if is_parameter and "tir.alias" not in self.func.attributes else None
-
-
-def _has_repeatable_effects(op: Operation) -> bool:
-    effects = get_effects(op)
-    return effects is not None and all(effect.kind in REPEATABLE for effect in effects)
+    def drop_unused(self, block: Block) -> None:
+        """Erase operations without uses: in this copy of the loop only the other branch used
+        them."""
+        # From the last, so that a chain goes in one sweep.
+        for op in reversed(list(block.ops)):
+            is_used = any(result.first_use is not None for result in op.results)
+            if op.results and not op.regions and not is_used:
+                if not self.memory.of(op).has_effects:
+                    erase(op)
 
 
 def _ops_computing(value: SSAValue, loop: ForOp) -> list[Operation]:
@@ -172,25 +139,6 @@ def runs(loop: ForOp) -> bool:
     """Return whether `loop` has a constant, positive extent."""
     extent = ConstantLike.get_constant_value(loop.extent)
     return isa(extent, IntegerAttr[IndexType]) and extent.value.data > 0
-
-
-def cannot_trap(op: Operation) -> bool:
-    if isinstance(op, ConditionallySpeculatableInterface):
-        return op.is_speculatable()
-    return is_speculatable(op) or isinstance(op, memref.DimOp)
-
-
-def _ops_in(op: Operation) -> Iterable[Operation]:
-    return (inner for region in op.regions for block in region.blocks for inner in block.ops)
-
-
-def _drop_unused(block: Block) -> None:
-    """Erase operations without uses: in this copy of the loop only the other branch used them."""
-    # From the last, so that a chain goes in one sweep.
-    for op in reversed(list(block.ops)):
-        is_used = any(result.first_use is not None for result in op.results)
-        if op.results and not op.regions and not is_used and _has_repeatable_effects(op):
-            erase(op)
 
 
 @dataclass(frozen=True)

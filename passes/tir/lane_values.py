@@ -22,9 +22,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...compiler.analysis.constant_evaluator import integer_constant
 from ...compiler.analysis.vectorization_plan import VectorizationPlan
-from ...compiler.releases import is_side_effect_free
 from ...dialects.tir.ops import LanewiseOp
 from ...passmanager.fast.edit import insert_before
+from ...passmanager.ir.effects import own_effects
 from ..loops import BinaryOp, ConstantPool, clone_ops, create_or_fold
 
 
@@ -282,7 +282,7 @@ class LaneValues:
         if not self._strides.varies(value) or isinstance(op, Block) or op.regions:
             return None
         # A branch that was replaced has lost its regions, and looks pure.
-        return op if is_side_effect_free(op) and op not in self.replaced else None
+        return op if not own_effects(op) and op not in self.replaced else None
 
     def arithmetic(
         self, kind: BinaryOp, lhs: SSAValue, rhs: SSAValue | int, before: Operation

@@ -13,6 +13,7 @@ from xdsl.rewriter import Rewriter
 from ...compiler.analysis.arith.analyzer import Analyzer
 from ...compiler.analysis.arith.deduce_bound import BoundDeducer, KnownIntervals, is_block_bound
 from ...compiler.analysis.arith.expressions import INDEX
+from ...compiler.analysis.arith.scoped_walk import scoped_blocks
 from ...compiler.analysis.iteration_ranges import (
     HINT,
     IGNORED,
@@ -112,9 +113,8 @@ class LoopPartitioner:
                 self.analyzer.make_available(op.results[0])
             if not op.regions or not self.has_comparison(op):
                 continue
-            for inner in [block for region in op.regions for block in region.blocks]:
-                scope = self.analyzer.inside(op) if isinstance(op, ForOp) else self.analyzer.scope()
-                with scope:
+            for inner, scope in [*scoped_blocks(op)]:
+                with scope(self.analyzer):
                     self.visit_block(inner)
 
     def visit_loop(self, loop: ForOp) -> bool:

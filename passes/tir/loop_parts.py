@@ -13,10 +13,10 @@ from ...compiler.analysis.arith.expressions import INDEX
 from ...compiler.analysis.arith.linear_form import ONE, ZERO, LinearForm
 from ...compiler.analysis.arith.materialize import FormBuilder
 from ...compiler.analysis.iteration_ranges import HINT, IterationRange
-from ...compiler.releases import is_side_effect_free
 from ...dialects.tir.ops import ForOp, LikelyOp, YieldOp
 from ...passmanager.fast.clone import clone_all
 from ...passmanager.fast.edit import erase, insert_before
+from ...passmanager.ir.effects import own_effects
 from ...passmanager.ir.walk import walk
 from ..loops import inline_branch
 
@@ -82,7 +82,7 @@ def _erase(value: OpResult, truth: bool) -> None:
 
 def _is_dead(op: Operation) -> bool:
     unused = all(result.first_use is None for result in op.results)
-    return unused and not op.regions and is_side_effect_free(op)
+    return unused and not op.regions and not own_effects(op)
 
 
 class LoopPartBuilder:

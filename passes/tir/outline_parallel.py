@@ -15,13 +15,13 @@ from xdsl.utils.hints import isa
 
 from ...compiler.analysis.constant_evaluator import integer_constant
 from ...compiler.analysis.iteration_ranges import FORK_WORK, extent_of, parallel_work, work_of
-from ...compiler.releases import is_side_effect_free
 from ...dialects.target import target_of
 from ...dialects.tir.functions import is_parameter
 from ...dialects.tir.ops import CallOp, ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.ir.effects import all_effects, own_effects
 from ...passmanager.ir.walk import walk
 from ..generic.purity import View
 from ..loops import Index, LoopBuilder, chunk_of, known_index
@@ -83,7 +83,7 @@ def nest_of(loop: ForOp) -> list[ForOp]:
         # The number of all iterations is computed before the nest, where inner bounds must be
         # known.
         bounds = integer_constant(last.min), integer_constant(last.extent)
-        if None in bounds or not all(map(is_side_effect_free, ops[:-1])):
+        if None in bounds or any(map(all_effects, ops[:-1])):
             return nest
         nest.append(last)
 
@@ -230,7 +230,7 @@ def is_copied(op: Operation, value: SSAValue) -> bool:
     if isinstance(op, arith.ConstantOp | View | memref.GetGlobalOp):
         return True
     # A scalar that can be passed is computed once, not by each thread.
-    return not is_parameter(value.type) and is_side_effect_free(op) and not op.regions
+    return not is_parameter(value.type) and not op.regions and not own_effects(op)
 
 
 def captured(loop: ForOp) -> list[SSAValue]:

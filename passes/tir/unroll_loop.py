@@ -8,14 +8,14 @@ from typing import NamedTuple
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
-from xdsl.traits import IsTerminator, MemoryEffectKind
+from xdsl.traits import IsTerminator
 
 from ...compiler.analysis.constant_evaluator import constant_extent
 from ...compiler.analysis.memory.buffers import buffer_type, scope_of
-from ...compiler.releases import get_effects
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
+from ...passmanager.ir.effects import UNKNOWN, WRITES, own_effects
 from ...passmanager.ir.walk import walk
 from ..loops import ConstantPool, expand_loop
 from .base import PrimFuncPass
@@ -188,8 +188,7 @@ def is_step(op: Operation) -> bool:
     """Return whether `op` itself, not its regions, writes or may write memory."""
     if op.regions or op.has_trait(IsTerminator, value_if_unregistered=False):
         return False
-    effects = get_effects(op)
-    return effects is None or any(effect.kind is MemoryEffectKind.WRITE for effect in effects)
+    return bool(own_effects(op) & (WRITES | UNKNOWN))
 
 
 def indices_of_registers(func: PrimFuncOp) -> set[SSAValue]:

@@ -12,7 +12,6 @@ from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import BFloat16Type, MemRefType, ModuleOp, i1
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import MemoryEffectKind
 from xdsl.utils.hints import isa
 
 from ...compiler.analysis.constant_evaluator import constant_extent
@@ -21,12 +20,12 @@ from ...compiler.analysis.vectorization_plan import (
     find_shared_store,
     is_expandable,
 )
-from ...compiler.releases import only_has_effect
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.conditions import Condition
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import erase, insert_before
+from ...passmanager.ir.effects import READS, own_effects
 from ...passmanager.ir.walk import walk
 from ...passmanager.releases.floats import PACKS_BF16
 from ..generic.purity import Allocation
@@ -158,7 +157,7 @@ class LoopVectorizer:
         for op in reversed(ops):  # users before the operations that they use
             if any(result.uses for result in op.results):
                 continue
-            only_reads = not op.regions and only_has_effect(op, MemoryEffectKind.READ)
+            only_reads = not op.regions and not own_effects(op) & ~READS
             if op in self.values.replaced or (op.results and only_reads):
                 erase(op)
 

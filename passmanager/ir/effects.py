@@ -106,6 +106,19 @@ def own_effects(op: Operation) -> int:
     return effects
 
 
+def all_effects(op: Operation) -> int:
+    """Return the effects of `op`, with those of the operations nested in it if it has them."""
+    effects = 0
+    pending = [op]
+    while pending:
+        found = own_effects(inner := pending.pop())
+        effects |= found & ~NESTED
+        if found & NESTED:
+            blocks = (block for region in inner.regions for block in region.blocks)
+            pending += (nested for block in blocks for nested in block.ops)
+    return effects
+
+
 def _is_kept(cls: type[Operation]) -> bool:
     traits = (IsTerminator, SymbolOpInterface)
     return any(cls.has_trait(trait, value_if_unregistered=False) for trait in traits)
@@ -140,37 +153,21 @@ def would_be_dead(op: Operation, effects_of: Callable[[Operation], int] = own_ef
     return True
 
 
-# The effects of operations that xDSL does not declare. `canonicalize` and `cse` do not ask for
-# them, so that they remove what xDSL's passes remove, and no more.
+# The writes of operations that xDSL does not declare. `canonicalize` and `cse` do not ask for them,
+# so that they remove what xDSL's passes remove, and no more.
 
 
-_UNDECLARED: Final = {
-    "affine.for": NESTED,
-    "affine.load": READS,
-    "affine.min": 0,
-    "affine.parallel": NESTED,
-    "affine.store": WRITES,
-    "affine.vector_load": READS,
-    "affine.vector_store": WRITES,
-    "vector.bitcast": 0,
-    "vector.create_mask": 0,
-    "vector.load": READS,
-    "vector.maskedload": READS,
-    "vector.maskedstore": WRITES,
-    "vector.reduction": 0,
-    "vector.store": WRITES,
-    "vector.transfer_read": VARYING | READS,
-    "vector.transfer_write": VARYING | WRITES,
-}
-"""MLIR's effects by name; with VARYING, of operations that have them on buffers alone."""
+_UNDECLARED: Final = frozenset(
+    ("affine.store", "affine.vector_store", "vector.maskedstore", "vector.store")
+)
+"""The operations that write memory in MLIR, without a trait in xDSL."""
 
 
 def effects_as_in_mlir(op: Operation) -> int:
     """Return `own_effects` of an operation, or, if xDSL does not declare them, those of MLIR."""
-    if (effects := own_effects(op)) != UNKNOWN or op.name not in _UNDECLARED:
+    if (effects := own_effects(op)) != UNKNOWN:
         return effects
-    effects = _UNDECLARED[op.name]
-    if effects & VARYING:
+    if op.name == "vector.transfer_write":  # to a tensor, it makes a new one
         on_buffers = any(isinstance(v.type, MemRefType | UnrankedMemRefType) for v in op.operands)
-        return effects & ~VARYING if on_buffers else 0
-    return effects
+        return WRITES if on_buffers else 0
+    return WRITES if op.name in _UNDECLARED else UNKNOWN

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
 
-from xdsl.dialects import arith, memref
+from xdsl.dialects import arith
 from xdsl.ir import Block, Operation
-from xdsl.traits import is_speculatable
 
 from ....dialects.tir.ops import ForOp
 from .analyzer import Analyzer
 from .canonical import CanonicalArithmetic
-from .expressions import SWAPPED, Predicate
+from .expressions import SWAPPED, Predicate, cannot_trap
 from .linear_form import DIVISIONS, Atom, AtomKind, LinearForm, depends_on
 
 BLOCK_TAG = "blockIdx"
@@ -221,11 +220,7 @@ class BoundDeducer:
                 return False
         elif atom.kind is AtomKind.OP:
             op = None if atom.value is None else atom.value.owner
-            if not isinstance(op, Operation):
-                return False
-            # `memref.dim` lacks the trait in xDSL; it reads the descriptor of a buffer, and does
-            # not trap.
-            if not is_speculatable(op) and not isinstance(op, memref.DimOp):
+            if not isinstance(op, Operation) or not cannot_trap(op):
                 return False
         inner = (atom for operand in atom.operands for atom, _ in operand.terms)
         return all(map(self._is_known_before, inner))

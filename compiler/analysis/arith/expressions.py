@@ -12,8 +12,10 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, IndexType, IntegerAt
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.traits import NoMemoryEffect, Pure
 
+from ....passes.generic.purity import View
 from ....passmanager.fast.edit import read_step
 from ....passmanager.ir.per_class import PerClass
+from ....passmanager.ir.speculation import Speculation, speculation
 from .ranges import Range
 
 # Predicates of integer comparisons: negated, swapped, decided by ranges.
@@ -167,6 +169,12 @@ def has_pure_class(op: Operation) -> bool:
 def is_expression(op: Operation) -> bool:
     """Return whether `op` does nothing but compute one result from its operands."""
     return _PURE[type(op)] and len(op.results) == 1 and not op.regions
+
+
+def cannot_trap(op: Operation) -> bool:
+    """Return whether `op` may be computed where the program would not compute it."""
+    # A view may be out of bounds there, and 0 has no power of -1.
+    return speculation(op) == Speculation.ALWAYS and not isinstance(op, math.IPowIOp | View)
 
 
 def expression_tree(op: Operation) -> list[SSAValue]:

@@ -8,7 +8,7 @@ from enum import Enum
 from math import gcd
 from typing import NamedTuple
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 
 class AtomKind(Enum):
@@ -153,3 +153,11 @@ def depends_on(form: LinearForm, atom: Atom) -> bool:
                 seen.add(other)
                 pending += (operand.terms for operand in other.operands)
     return False
+
+
+def varies_in(op: Operation, atom: Atom) -> bool:
+    """Return whether `atom` may have several values while `op` runs once."""
+    # A value that no operation defines is taken to vary, which is the safe answer.
+    if atom.kind in (AtomKind.VALUE, AtomKind.LOOP):
+        return atom.value is None or op.is_ancestor(atom.value.owner)
+    return any(varies_in(op, other) for form in atom.operands for other, _ in form.terms)

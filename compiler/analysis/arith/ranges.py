@@ -6,9 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from ....passes.generic.integer_ranges import (
+    NO_INTEGER,
+    IntegerRange,
+    both,
+    full,
+    has_range,
+    of_type,
+    range_of_result,
+)
 from ....passes.generic.scoped_dict import ScopedDict
 from .linear_form import DIVISIONS, Atom, AtomKind, LinearForm
 
@@ -130,9 +139,6 @@ class Range(NamedTuple):
 
 RangeOf = Callable[[LinearForm], Range]
 
-INDEX_BITS = 64
-"""Bits in which a shifted index has to fit for its range to be known."""
-
 
 def range_of_function(atom: Atom, range_of: RangeOf) -> Range:
     """Return the range of `atom` that follows from its kind and the ranges of its operands.
@@ -207,40 +213,32 @@ def _range_of_product(atom: Atom, range_of: RangeOf) -> Range:
 
 
 def _range_of_result(op: Operation, operands: tuple[LinearForm, ...], range_of: RangeOf) -> Range:
-    match op:
-        case arith.SelectOp():
-            return range_of(operands[1]).join(range_of(operands[2]))
-        case arith.AndIOp():
-            ranges = [range_of(operand) for operand in operands]
-            # An AND only clears bits: it is at most each operand without a sign bit.
-            highs = [one.high for one in ranges if one.low is not None and one.low >= 0]
-            most = [high for high in highs if high is not None]
-            return Range(0, min(most) if most else None) if highs else Range()
-        case arith.OrIOp() | arith.XOrIOp():
-            ranges = [range_of(operand) for operand in operands]
-            if any(one.low is None or one.low < 0 for one in ranges):
-                return Range()
-            highs = [one.high for one in ranges if one.high is not None]
-            if len(highs) < len(ranges):
-                return Range(0)
-            # No bit above the highest bit of both operands is set: for 5 and 8, the result is at
-            # most 15.
-            return Range(0, (1 << max(highs).bit_length()) - 1)
-        case arith.ShLIOp():
-            return _range_of_shift(op, *map(range_of, operands))
-        case _:
-            return Range()
+    if isinstance(op, arith.SelectOp):
+        return range_of(operands[1]).join(range_of(operands[2]))
+    found = range_of_result(op, map(_bounded, map(range_of, operands), op.operand_types))
+    if found is None:
+        return Range()
+    low, high = _bounds(found)
+    if isinstance(op.results[0].type, IndexType):  # an index does not overflow, and has no limits
+        least, most = full(found.width).signed
+        return Range(None if low == least else low, None if high == most else high)
+    return Range(low, high)
 
 
-def _range_of_shift(op: arith.ShLIOp, base: Range, by: Range) -> Range:
-    """Return the range of a left shift; unbounded if it may overflow or an operand be negative."""
-    if base.low is None or base.high is None or by.low is None or by.high is None:
-        return Range()
-    type = op.result.type
-    width = type.bitwidth if isinstance(type, IntegerType) else INDEX_BITS
-    if base.low < 0 or by.low < 0 or (base.high << min(by.high, width)) >= 1 << (width - 1):
-        return Range()
-    return Range(base.low << by.low, base.high << by.high)
+def _bounded(within: Range, type: Attribute) -> IntegerRange:
+    """Return the integers of a type that are in a range."""
+    if not has_range(type):
+        return NO_INTEGER
+    limits = of_type(type)
+    least, most = _bounds(limits)
+    low = least if within.low is None else max(within.low, least)
+    high = most if within.high is None else min(within.high, most)
+    return both(1, unsigned=(low, high)) if limits.width == 1 else both(limits.width, (low, high))
+
+
+def _bounds(within: IntegerRange) -> tuple[int, int]:
+    # True counts as 1.
+    return within.unsigned if within.width == 1 else within.signed
 
 
 # The atoms of an analyzer, each of them one object.

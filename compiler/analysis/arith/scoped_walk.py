@@ -36,7 +36,7 @@ def walk_in_scopes(root: Block, analyzer: Analyzer) -> Iterator[Operation]:
             pending.pop()
             continue
         visit.next = op.next_op
-        inner = [*_blocks_of(op)]
+        inner = [*scoped_blocks(op)]
         yield op
         if isinstance(op, cf.AssertOp):
             analyzer.assume(op.arg)
@@ -53,8 +53,10 @@ class _Visit:
     is_new: bool = True
 
 
-def _blocks_of(op: Operation) -> Iterator[tuple[Block, Scope]]:
-    """Yield the blocks in an operation, with what opens the scope of each."""
+def scoped_blocks(op: Operation) -> Iterator[tuple[Block, Scope]]:
+    """Yield the blocks in an operation, each with a function that opens a scope in which an
+    analyzer knows what `op` says of it: that the loop has iterations, or that the condition holds.
+    """
     match op:
         case ForOp():
             yield op.body.block, lambda analyzer: analyzer.inside(op)

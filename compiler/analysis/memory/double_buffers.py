@@ -12,8 +12,8 @@ from xdsl.traits import IsTerminator
 
 from ....dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ....passes.generic.purity import Allocation, View
+from ....passmanager.ir.effects import all_effects
 from ....passmanager.ir.walk import walk
-from ...releases import is_side_effect_free
 from .buffers import DOUBLE_BUFFER, Access, buffer_type
 from .effects import Memory, Root
 from .live_ranges import AllocationUses, OpNumbers, find_uses, number_ops
@@ -129,7 +129,7 @@ def backward_slice(op: Operation, body: Block) -> list[Operation]:
                     # `check_order` judges what the fill does with a buffer.
                     if isinstance(owner, Allocation):
                         continue
-                    if not is_side_effect_free(owner) and not isinstance(owner, memref.LoadOp):
+                    if all_effects(owner) and not isinstance(owner, memref.LoadOp):
                         raise Refusal(
                             f"the statement that fills it needs the result of '{owner.name}'"
                         )
@@ -161,9 +161,7 @@ def has_known_effects(op: Operation) -> bool:
     known = isinstance(
         op, Access | Allocation | View | memref.CopyOp | ForOp | scf.ForOp | scf.IfOp
     )
-    return (
-        known or op.has_trait(IsTerminator, value_if_unregistered=False) or is_side_effect_free(op)
-    )
+    return known or op.has_trait(IsTerminator, value_if_unregistered=False) or not all_effects(op)
 
 
 def find_effects(

@@ -23,8 +23,10 @@ from xdsl.traits import (
 from ....dialects.tir.ops import ForOp, PrimFuncOp
 from ....passes.generic.purity import Allocation, View
 from ....passes.generic.scoped_dict import ScopedDict
+from ....passmanager.ir.effects import class_effects
 from ....passmanager.ir.per_class import PerClass
 from ..arith.analyzer import Analyzer
+from ..arith.scoped_walk import scoped_blocks
 from .buffers import uses_of
 
 # The memory that the operations of a function read and write.
@@ -47,8 +49,6 @@ WRITTEN: dict[type[Operation], int] = {
     vector.MaskedStoreOp: 0,
 }
 """The operations whose only effect is to write one operand, with the number of that operand."""
-PURE = vector.BitcastOp | vector.CreateMaskOp | vector.ReductionOp
-"""Operations without effects that lack the trait in xDSL."""
 
 
 class Effects(NamedTuple):
@@ -175,7 +175,7 @@ class Memory:
 
 def _is_without_effects(cls: type[Operation]) -> bool:
     """Return whether the operations of a class, without regions, have no effects."""
-    if issubclass(cls, PURE) or cls.has_trait(IsTerminator, value_if_unregistered=False):
+    if not class_effects[cls] or cls.has_trait(IsTerminator, value_if_unregistered=False):
         return True
     kinds = cls.get_traits_of_type(MemoryEffect)
     none = NoMemoryEffect | MemoryAllocEffect
@@ -292,18 +292,12 @@ class RedundantEffects:
             self._epochs.change(effects.writes, effects.is_opaque)
 
     def _visit_regions(self, op: Operation, effects: Effects) -> None:
-        for index, region in enumerate(op.regions):
-            for block in region.blocks:
-                with self._epochs.scope(), self._analyzer.scope():
-                    if isinstance(op, IfOp):
-                        self._analyzer.assume(op.cond, index == 0)
-                    else:  # an iteration runs after others: they may have written
-                        self._epochs.change(effects.writes, effects.is_opaque)
-                    if isinstance(op, ForOp):
-                        with self._analyzer.inside(op):
-                            self._visit_block(block)
-                    else:
-                        self._visit_block(block)
+        for block, scope in scoped_blocks(op):
+            with self._epochs.scope(), scope(self._analyzer):
+                # An iteration runs after others, which may have written.
+                if not isinstance(op, IfOp):
+                    self._epochs.change(effects.writes, effects.is_opaque)
+                self._visit_block(block)
 
     def _is_redundant(self, op: Operation, effects: Effects) -> bool:
         """Return whether an operation stores the value that is in memory already."""

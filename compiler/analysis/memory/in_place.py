@@ -6,16 +6,15 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeAlias
 
-from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects import memref, scf, vector
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.tir.ops import ForOp
+from ..arith.analyzer import Analyzer
+from ..arith.linear_form import varies_in
 from ..constant_evaluator import integer_constant
 from .live_ranges import AllocationUses, OpNumbers
-
-MAX_DEPTH = 50
-"""Recursion limit for the expression of an index."""
 
 ElementAccess: TypeAlias = tuple[Operation, Block | None, tuple[SSAValue, ...], Attribute]
 """A load or store: its statement, its block, its indices, and the type of its value."""
@@ -39,12 +38,13 @@ def find_in_place_updates(
     Source: TVM's `InplaceOpVerifier`, which does not check that no element is written twice.
     """
     # No pairs are compared: a new allocation looks up the loads of the element that it stores.
+    analyzer = Analyzer()
     first = list(range(len(allocations)))
     # Allocations whose last statement reads one element, by kind and that access.
     ending: dict[Hashable, list[int]] = defaultdict(list)
     for new in sorted(first, key=lambda index: numbers[allocations[index].statements[0]]):
         store = allocations[new].accesses[0]
-        key = kinds[new], _first_write(allocations[new], numbers)
+        key = kinds[new], _first_write(allocations[new], analyzer)
         for old in ending[key] if key[1] is not None else ():
             # The last load comes before the store, in the same block: as no element is stored
             # twice, none is read after it was overwritten.
@@ -57,7 +57,7 @@ def find_in_place_updates(
     return first
 
 
-def _first_write(uses: AllocationUses, numbers: OpNumbers) -> ElementAccess | None:
+def _first_write(uses: AllocationUses, analyzer: Analyzer) -> ElementAccess | None:
     """Return the store of the first statement; None unless it writes each element at most once.
 
     None also if the statement accesses the buffer in another way.
@@ -76,7 +76,7 @@ def _first_write(uses: AllocationUses, numbers: OpNumbers) -> ElementAccess | No
     indices = tuple(store.indices)
     if buffer is not uses.op.memref:
         return None
-    if not is_injective_access(statement, store, indices, value.type, numbers):
+    if not is_injective_access(statement, store, indices, value.type, analyzer):
         return None
     return statement, store.parent, indices, value.type
 
@@ -105,7 +105,7 @@ def is_injective_access(
     op: Operation,
     indices: Sequence[SSAValue],
     type: Attribute,
-    numbers: OpNumbers,
+    analyzer: Analyzer,
 ) -> bool:
     """Return whether `op` accesses different elements in different iterations of `statement`.
 
@@ -121,13 +121,15 @@ def is_injective_access(
         # A branch only leaves iterations out; other loops have ranges that are not known here.
         elif not isinstance(ancestor, scf.IfOp):
             return False
-    coefficients = _Coefficients(extents, numbers[statement], numbers)
     unused = dict(extents)
     for index in indices:
-        found = coefficients.of(index)
-        if found is None:
-            return False
-        terms = [(abs(factor), unused.pop(variable, None)) for variable, factor in found.items()]
+        terms: list[tuple[int, int | None]] = []
+        for atom, factor in analyzer.linear(index).terms:
+            if (variable := atom.value) is not None and variable in extents:
+                terms.append((abs(factor), unused.pop(variable, None)))
+            # What is the same in all iterations changes no distance.
+            elif varies_in(statement, atom):
+                return False
         if isinstance(type, VectorType) and index is indices[-1]:
             if type.get_num_dims() != 1:
                 return False
@@ -150,53 +152,3 @@ def _is_injective_sum(terms: Iterable[tuple[int, int | None]]) -> bool:
             return False
         largest = None if extent is None else largest + factor * (extent - 1)
     return True
-
-
-class _Coefficients:
-    """The coefficients of loop variables in indices that are linear in them.
-
-    `start` is the number of the operation in which all `variables` are defined: values computed
-    before it are loop-invariant.
-    """
-
-    def __init__(
-        self, variables: dict[SSAValue, int | None], start: int, numbers: OpNumbers
-    ) -> None:
-        self._variables = variables
-        self._start = start
-        self._numbers = numbers
-        self._found: dict[SSAValue, dict[SSAValue, int] | None] = {}
-
-    def of(self, value: SSAValue, depth: int = 0) -> dict[SSAValue, int] | None:
-        """Return the coefficient of each variable in `value`; None if it is not linear."""
-        if value not in self._found:
-            self._found[value] = self._compute(value, depth) if depth < MAX_DEPTH else None
-        return self._found[value]
-
-    def _compute(self, value: SSAValue, depth: int) -> dict[SSAValue, int] | None:
-        if value in self._variables:
-            return {value: 1}
-        owner = value.owner
-        definer = owner.parent_op() if isinstance(owner, Block) else owner
-        # Anything from before the statement adds a constant to the sum, which changes no distance.
-        if definer is None or self._numbers[definer] < self._start:
-            return {}
-        match owner:
-            case arith.ConstantOp():
-                return {}
-            case arith.AddiOp() | arith.SubiOp():
-                left, right = self.of(owner.lhs, depth + 1), self.of(owner.rhs, depth + 1)
-                if left is None or right is None:
-                    return None
-                sign = 1 if isinstance(owner, arith.AddiOp) else -1
-                total = {v: left.get(v, 0) + sign * right.get(v, 0) for v in {**left, **right}}
-                return {variable: factor for variable, factor in total.items() if factor}
-            case arith.MuliOp(lhs=a, rhs=b):
-                # A factor of 0 is not used: the sum could not determine the variable.
-                for one, scale in ((a, integer_constant(b)), (b, integer_constant(a))):
-                    if scale:
-                        factors = self.of(one, depth + 1)
-                        return factors and {variable: n * scale for variable, n in factors.items()}
-                return None
-            case _:
-                return None

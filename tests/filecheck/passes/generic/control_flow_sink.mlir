@@ -91,3 +91,27 @@ func.func @effects(%c: i1, %a: memref<f32>, %m: memref<f32>) {
   }
   return
 }
+
+// A branch goes into the branch that alone needs it, and then what both use.
+// CHECK-LABEL: @branch_in_a_branch
+// CHECK-NEXT: [[R:%.*]] = scf.if %c
+// CHECK-NEXT:   [[A:%.*]] = arith.mulf %x, %x
+// CHECK-NEXT:   [[Q:%.*]] = scf.if %d
+// CHECK-NEXT:     arith.addf [[A]], [[A]]
+// CHECK:        arith.subf [[Q]], [[A]]
+func.func @branch_in_a_branch(%c: i1, %d: i1, %x: f32) -> f32 {
+  %0 = arith.mulf %x, %x : f32
+  %1 = scf.if %d -> (f32) {
+    %2 = arith.addf %0, %0 : f32
+    scf.yield %2 : f32
+  } else {
+    scf.yield %x : f32
+  }
+  %3 = scf.if %c -> (f32) {
+    %4 = arith.subf %1, %0 : f32
+    scf.yield %4 : f32
+  } else {
+    scf.yield %x : f32
+  }
+  return %3 : f32
+}

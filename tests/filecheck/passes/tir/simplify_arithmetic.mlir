@@ -65,25 +65,65 @@ tir.prim_func @shifts(%A: memref<16xi1>) {
   }
 }
 
-// Must not fire: shifts of negative integers, or by them.
+// A negative integer that is shifted stays in range: -3 to 0 becomes -48 to 0.
+// CHECK-LABEL: @shift_of_a_negative(
+tir.prim_func @shift_of_a_negative(%A: memref<16xi1>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0 : i32
+  %four = arith.constant 4 : i32
+  %least = arith.constant -64 : i32
+  // CHECK: tir.for
+  tir.for %i = %c0 extent %c4 {
+    %by = arith.index_cast %i : index to i32
+    %minus = arith.subi %zero, %by : i32
+    %x = arith.shli %minus, %four : i32
+    // CHECK-NEXT: [[TRUE:%.*]] = arith.constant true
+    // CHECK-NEXT: memref.store [[TRUE]],
+    %a = arith.cmpi sle, %least, %x : i32
+    memref.store %a, %A[%i] : memref<16xi1>
+  }
+}
+
+// Must not fire: a shift of a negative integer that may overflow, and shifts by negative ones.
 // UNCHANGED: @shifts_of_negatives
 tir.prim_func @shifts_of_negatives(%A: memref<16xi1>) {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %zero = arith.constant 0 : i32
-  %four = arith.constant 4 : i32
+  %far = arith.constant 30 : i32
   %sixteen = arith.constant 16 : i32
-  %least = arith.constant -64 : i32
   tir.for %i = %c0 extent %c4 {
     %by = arith.index_cast %i : index to i32
     %minus = arith.subi %zero, %by : i32
-    %x = arith.shli %minus, %four : i32
-    %a = arith.cmpi sle, %least, %x : i32
+    %x = arith.shli %minus, %far : i32
+    %a = arith.cmpi sle, %x, %zero : i32
     memref.store %a, %A[%i] : memref<16xi1>
     %y = arith.shli %sixteen, %minus : i32
     %b = arith.cmpi sle, %y, %sixteen : i32
     memref.store %b, %A[%i] : memref<16xi1>
   }
+}
+
+// Bits of integers that may be negative.
+// CHECK-LABEL: @unsigned_bits(
+tir.prim_func @unsigned_bits(%A: memref<2xi1>, %x: i8, %y: i32) {
+  // CHECK-NEXT: %c0 = arith.constant 0 : index
+  // CHECK-NEXT: %c1 = arith.constant 1 : index
+  // CHECK-NEXT: [[TRUE:%.*]] = arith.constant true
+  // CHECK-NEXT: memref.store [[TRUE]], %A[%c0]
+  // CHECK-NEXT: memref.store [[TRUE]], %A[%c1]
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %by = arith.constant 28 : i32
+  %high = arith.constant 15 : i32
+  %most = arith.constant 255 : i32
+  %0 = arith.extui %x : i8 to i32
+  %1 = arith.cmpi sle, %0, %most : i32
+  memref.store %1, %A[%c0] : memref<2xi1>
+  %2 = arith.shrui %y, %by : i32
+  %3 = arith.cmpi sle, %2, %high : i32
+  memref.store %3, %A[%c1] : memref<2xi1>
 }
 
 // `i < j` implies `i < j + 1`: two constraints on the same difference.

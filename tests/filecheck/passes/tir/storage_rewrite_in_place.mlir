@@ -212,3 +212,50 @@ tir.prim_func @overlapping(%flat: memref<32xf32>) {
   %1 = vector.load %e[%c0] : memref<32xf32>, vector<8xf32>
   vector.store %1, %flat[%c0] : memref<32xf32>, vector<8xf32>
 }
+
+// In place: the rows of the index are a shift.
+// CHECK-LABEL: @shifted
+tir.prim_func @shifted(%flat: memref<32xf32>) {
+  // CHECK-COUNT-1: memref.alloc() : memref<32xf32>
+  // CHECK-NOT: memref.alloc()
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c = memref.alloc() : memref<32xf32>
+  %d = memref.alloc() : memref<32xf32>
+  "memref.copy"(%flat, %c) : (memref<32xf32>, memref<32xf32>) -> ()
+  tir.for %i = %c0 extent %c4 {
+    tir.for %j = %c0 extent %c8 {
+      %r = arith.shli %i, %c3 : index
+      %k = arith.addi %r, %j : index
+      %0 = memref.load %c[%k] : memref<32xf32>
+      %1 = arith.addf %0, %0 : f32
+      memref.store %1, %d[%k] : memref<32xf32>
+    }
+  }
+  "memref.copy"(%d, %flat) : (memref<32xf32>, memref<32xf32>) -> ()
+}
+
+// Not in place: iterations 0 and 4 have the same index, as a product in i8 wraps.
+// CHECK-LABEL: @wrapping
+// UNCHANGED: @wrapping
+tir.prim_func @wrapping(%flat: memref<256xf32>) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : i8
+  %c = memref.alloc() : memref<256xf32>
+  %d = memref.alloc() : memref<256xf32>
+  "memref.copy"(%flat, %c) : (memref<256xf32>, memref<256xf32>) -> ()
+  tir.for %i = %c0 extent %c8 {
+    %0 = arith.index_cast %i : index to i8
+    %1 = arith.muli %0, %c64 : i8
+    %2 = arith.extui %1 : i8 to i32
+    %k = arith.index_cast %2 : i32 to index
+    %3 = memref.load %c[%k] : memref<256xf32>
+    %4 = arith.addf %3, %3 : f32
+    memref.store %4, %d[%k] : memref<256xf32>
+  }
+  %5 = memref.load %d[%c0] : memref<256xf32>
+  memref.store %5, %flat[%c0] : memref<256xf32>
+}

@@ -132,3 +132,40 @@ def test_no_valid_index():
     body = f"""%far = relax.constant dense<[0, 5]> : {INDEX}
   %k = relax.add %i, %far : ({INDEX}, {INDEX}) -> {INDEX}"""
     assert of_body(body) is None
+
+
+def test_an_index_that_a_loop_counts_up():
+    """The first index is valid in all iterations; how many there are is not known."""
+    text = """
+func.func @main(%x: tensor<5000xf32>, %i: tensor<i64>, %n: index) -> tensor<i64> {
+  %zero = arith.constant 0 : index
+  %step = arith.constant 1 : index
+  %one = relax.constant dense<1> : tensor<i64>
+  %0 = scf.for %k = %zero to %n step %step iter_args(%j = %i) -> (tensor<i64>) {
+    %1 = relax.take %x, %j {axis = 0} : (tensor<5000xf32>, tensor<i64>) -> tensor<f32>
+    %2 = relax.add %j, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    scf.yield %2 : tensor<i64>
+  }
+  func.return %0 : tensor<i64>
+}"""
+    assert ranges(text) == {1: (0, 0)}
+
+
+def test_an_index_that_a_branch_of_a_function_returns():
+    text = """
+func.func @main(%x: tensor<5xf32>, %c: i1, %i: tensor<2xi64>, %j: tensor<2xi64>) -> tensor<2xf32> {
+  %0 = func.call @choose(%c, %i, %j) : (i1, tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %1 = relax.take %x, %0 {axis = 0} : (tensor<5xf32>, tensor<2xi64>) -> tensor<2xf32>
+  func.return %1 : tensor<2xf32>
+}
+func.func private @choose(%c: i1, %i: tensor<2xi64>, %j: tensor<2xi64>) -> tensor<2xi64> {
+  %one = relax.constant dense<1> : tensor<2xi64>
+  %0 = scf.if %c -> (tensor<2xi64>) {
+    %1 = relax.add %i, %one : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+    scf.yield %1 : tensor<2xi64>
+  } else {
+    scf.yield %j : tensor<2xi64>
+  }
+  func.return %0 : tensor<2xi64>
+}"""
+    assert ranges(text) == {2: (-1, 3), 3: (0, 4)}

@@ -8,7 +8,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from passline.dialects.relax.graph import GraphOp
-from passline.passes.relax.to_a_normal_form import ToANormalForm, inline_graphs, sink_into_branches
+from passline.passes.generic.control_flow_sink import sink_operations
+from passline.passes.relax.to_a_normal_form import ToANormalForm, inline_graphs
 from passline.passmanager import CollectingActions, parse_pipeline
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
@@ -42,7 +43,7 @@ def test_a_chain_of_ten_thousand_that_stands_backwards():
         f"relax.output %a{n} : tensor<f32>",
     )
     ops = inline_graphs(func, recorder := CollectingActions())
-    sink_into_branches(ops, recorder)
+    sink_operations(func, recorder, {*ops})
     assert len(ops) == n + 1
     assert recorder.counts == {"graphs": 1}
     verify(module)
@@ -63,8 +64,8 @@ def test_a_chain_of_ten_thousand_goes_into_a_branch():
         f"%a0 = relax.abs %x : {UNARY}",
         "relax.output %r : tensor<f32>",
     )
-    sink_into_branches(inline_graphs(func), recorder := CollectingActions())
-    assert recorder.counts["sunk"] == n + 1
+    sink_operations(func, recorder := CollectingActions(), {*inline_graphs(func)})
+    assert recorder.counts["num-sunk"] == n + 1
     verify(module)
     assert len([*func.body.block.ops]) == 2
 

@@ -13,7 +13,15 @@ from xdsl.parser import Parser
 from xdsl.traits import RecursiveMemoryEffect
 from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
-from passline.passmanager.ir.effects import NESTED, class_effects, would_be_dead
+from passline.passmanager.ir.effects import (
+    NESTED,
+    READS,
+    UNKNOWN,
+    WRITES,
+    all_effects,
+    class_effects,
+    would_be_dead,
+)
 from passline.passmanager.ir.walk import walk
 
 TEXT = """
@@ -41,14 +49,24 @@ func.func @f() { func.return }
 """
 
 
-def test_an_op_is_dead_as_in_xdsl() -> None:
+def parsed() -> ModuleOp:
     ctx = Context(allow_unregistered=True)
     for name, factory in get_all_dialects().items():
         ctx.register_dialect(name, factory)
-    ops = [*walk(Parser(ctx, TEXT).parse_module())]
+    return Parser(ctx, TEXT).parse_module()
+
+
+def test_an_op_is_dead_as_in_xdsl() -> None:
+    ops = [*walk(parsed())]
     answers = [would_be_dead(op) for op in ops]
     assert answers == [would_be_trivially_dead(op) for op in ops]
     assert {True, False} == set(answers)
+
+
+def test_effects_of_nested_operations() -> None:
+    holders = [op for op in parsed().ops if op.regions]
+    reading, writing, _, unknown, pure, _ = map(all_effects, holders)
+    assert (reading, writing, unknown, pure) == (READS, WRITES, UNKNOWN, 0)
 
 
 def test_nothing_recurses() -> None:
@@ -59,7 +77,7 @@ def test_nothing_recurses() -> None:
     op = Nest()
     for _ in range(5_000):
         op = Nest(regions=[[op]])
-    assert class_effects[Nest] == NESTED and would_be_dead(op)
+    assert class_effects[Nest] == NESTED and would_be_dead(op) and not all_effects(op)
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(1_000)  # passline-opt, in this process, may have allowed more
     try:
