@@ -63,7 +63,7 @@ _STATIC: Final[dict[type[MemoryEffect], int]] = {
 _WITHOUT_TRAIT: Final = {
     **dict.fromkeys(("arith.extsi", "arith.remui", "affine.min", "affine.max"), 0),
     **dict.fromkeys(("vector.bitcast", "vector.create_mask", "vector.reduction"), 0),
-    "bufferization.to_buffer": 0,
+    **dict.fromkeys(("bufferization.to_buffer", "linalg.yield", "tensor.yield"), 0),
     **dict.fromkeys(("affine.load", "affine.vector_load", "bufferization.to_tensor"), READS),
     **dict.fromkeys(("vector.load", "vector.maskedload", "vector.transfer_read"), READS),
     **dict.fromkeys(("affine.for", "affine.parallel", "scf.execute_region"), NESTED),

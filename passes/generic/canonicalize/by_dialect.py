@@ -42,6 +42,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "memref": "memref_patterns",
     "scf.forall": "forall_patterns",
     "tensor": "tensor_patterns",
+    "tensor.pad": "pad_patterns",
     "ub.poison": "poison",
     "vector": "vector_patterns",
     "vector.extract_strided_slice": "vector_part_patterns",
