@@ -2,7 +2,7 @@
 
 The module of a dialect is imported when an operation of it is met. It has `FOLDS` and `NAMED`,
 folds and patterns by the names of operations, and `PATTERNS`, which match by their own; any of them
-may be missing.
+may be missing. A pattern that makes operations that only a context knows is given as its class.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, i1
+from xdsl.dialects.builtin import IndexType, UnregisteredOp, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
@@ -23,13 +23,15 @@ from .constants import Constant
 from .scalar_folds import is_foldable_scalar
 from .scalar_patterns import FoldScalar, HoistConstant
 
-__all__ = ["DialectFolds", "DialectPatterns", "Fold", "Folded"]
+__all__ = ["DialectFolds", "DialectPatterns", "Entry", "Fold", "Folded", "known_op"]
 
 Folded: TypeAlias = SSAValue | Constant
 """A value that exists, or the value of a constant."""
 Fold: TypeAlias = Callable[[Operation], Folded | Sequence[Folded] | None]
 """A function that returns what the result of an operation is equal to, or each of its results; None
 if that is not known. It may also change operands of the operation, and return its result."""
+Entry: TypeAlias = RewritePattern | Callable[[Context], RewritePattern]
+"""A pattern, or what makes it for a context."""
 
 _MODULES: Final[Mapping[str, str]] = {
     "affine": "affine_patterns",
@@ -45,10 +47,14 @@ _MODULES: Final[Mapping[str, str]] = {
     "tensor.pad": "pad_patterns",
     "ub.poison": "poison",
     "vector": "vector_patterns",
+    "vector.constant_mask": "vector_mask_patterns",
+    "vector.create_mask": "vector_mask_patterns",
     "vector.extract_strided_slice": "vector_part_patterns",
     "vector.from_elements": "vector_element_patterns",
     "vector.insert_strided_slice": "vector_part_patterns",
     "vector.shape_cast": "vector_shape_patterns",
+    "vector.shuffle": "vector_shuffle_patterns",
+    "vector.step": "vector_step_patterns",
     "vector.to_elements": "vector_element_patterns",
     "vector.transpose": "vector_shape_patterns",
 }
@@ -70,8 +76,8 @@ class _Dialect(NamedTuple):
     """The folds and patterns in the module of a dialect or of a rare operation."""
 
     folds: Mapping[str, Fold] = {}
-    patterns: Sequence[RewritePattern] = ()
-    named: Mapping[str, Sequence[RewritePattern]] = {}
+    patterns: Sequence[Entry] = ()
+    named: Mapping[str, Sequence[Entry]] = {}
 
 
 @cache
@@ -88,6 +94,12 @@ def _module(key: str) -> _Dialect:
 def _of(op_class: type[Operation]) -> _Dialect:
     name = op_class.name
     return _module(name if name in _MODULES else name.partition(".")[0])
+
+
+def known_op(ctx: Context, name: str) -> type[Operation] | None:
+    """Return the class of an operation, or None if a context does not know it."""
+    found = ctx.get_optional_op(name)
+    return None if found is None or issubclass(found, UnregisteredOp) else found
 
 
 class DialectFolds(DeclaredPatterns):
@@ -113,14 +125,15 @@ class DialectPatterns(DeclaredPatterns):
     """The patterns of the dialect of an operation, but those of `arith`, `scf` and `cf` that are
     tried in any case."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         super().__init__({})
+        self._ctx = ctx
 
     def patterns_of(self, op_class: type[Operation]) -> Iterator[RewritePattern]:
         """Yield the patterns for a class of operation, in order."""
         dialect = _of(op_class)
-        yield from dialect.patterns
-        yield from dialect.named.get(op_class.name, ())
+        for entry in (*dialect.patterns, *dialect.named.get(op_class.name, ())):
+            yield entry if isinstance(entry, RewritePattern) else entry(self._ctx)
 
 
 class FoldOperation(RewritePattern):
@@ -155,5 +168,5 @@ def _own_constants(op_class: type[Operation], ctx: Context) -> Mapping[Attribute
     if not op_class.name.startswith("index."):
         return {}
     names = {IndexType(): "index.constant", i1: "index.bool.constant"}
-    classes = {type: ctx.get_optional_op(name) for type, name in names.items()}
+    classes = {type: known_op(ctx, name) for type, name in names.items()}
     return {type: cls for type, cls in classes.items() if cls is not None}

@@ -28,6 +28,7 @@ from .shapes import (
     same_sizes,
     shape_of_type,
     slice_of,
+    static_list,
     static_sizes,
     subview_type,
     without_dimensions,
@@ -83,6 +84,10 @@ def size_of(value: SSAValue, index: int) -> Size | None:
             return made.dynamic_sizes[position]
         case Operation() as made if made.name == "tensor.generate":
             return made.operands[position]
+        case Operation() as made if made.name == "bufferization.alloc_tensor":
+            # One that is copied has no sizes of its own.
+            sizes = static_list(made.properties["operandSegmentSizes"])[0]
+            return made.operands[position] if position < sizes else None
         case tensor.SplatOp() as made:
             return made.dynamicSizes[position]
         case memref.ViewOp() as view:
@@ -119,7 +124,7 @@ class MergeCasts(RewritePattern):
             return
         source, to = inner.operands[0], op.results[0].type
         between = inner.results[0].type
-        if not _may_be_equal(shape_of_type(source.type), shape_of_type(to)):
+        if not may_be_equal(shape_of_type(source.type), shape_of_type(to)):
             return  # it never runs
         if (
             source.type == to
@@ -137,7 +142,7 @@ def _replace_cast(rewriter: PatternRewriter, op: Cast, source: SSAValue) -> None
         rewriter.replace(op, cast_to(type(op), source, op.results[0].type))
 
 
-def _may_be_equal(a: Sequence[int] | None, b: Sequence[int] | None) -> bool:
+def may_be_equal(a: Sequence[int] | None, b: Sequence[int] | None) -> bool:
     """Return whether values of two shapes, None for an unknown one, may have the same sizes."""
     if a is None or b is None:
         return True
