@@ -40,6 +40,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "complex": "complex_folds",
     "func.call_indirect": "function_patterns",
     "index": "index_patterns",
+    "llvm": "llvm_patterns",
     "math": "math_folds",
     "memref": "memref_patterns",
     "scf.forall": "forall_patterns",
@@ -66,6 +67,11 @@ _CONSTANTS: Final = frozenset(
         "func.constant",
         "index.bool.constant",
         "index.constant",
+        "llvm.mlir.addressof",
+        "llvm.mlir.constant",
+        "llvm.mlir.poison",
+        "llvm.mlir.undef",
+        "llvm.mlir.zero",
         "ub.poison",
     )
 )
@@ -139,10 +145,11 @@ class DialectPatterns(DeclaredPatterns):
 class FoldOperation(RewritePattern):
     """Replace an operation by the constants or values that its fold returns."""
 
-    def __init__(self, fold: Fold, constants: Mapping[Attribute, type[Operation]]) -> None:
+    def __init__(self, fold: Fold, constants: Mapping[Attribute | None, type[Operation]]) -> None:
         self.fold = fold
         self.constants = constants
-        """The classes of constants by type; for any other type, that of `arith`."""
+        """The classes of constants by type; for any other type, that of None, or that of `arith`.
+        """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         """Fold `op`."""
@@ -158,15 +165,23 @@ class FoldOperation(RewritePattern):
         rewriter.replace(op, (), values)
 
     def _constant(self, value: Constant) -> Operation:
-        if (cls := self.constants.get(value.type)) is None:
+        if (cls := self.constants.get(value.type, self.constants.get(None))) is None:
             return arith.ConstantOp(value)
         return cls.create(result_types=[value.type], properties={"value": value})
 
 
-def _own_constants(op_class: type[Operation], ctx: Context) -> Mapping[Attribute, type[Operation]]:
-    """Return the classes of the constants of the dialect of an operation, by their type."""
-    if not op_class.name.startswith("index."):
-        return {}
-    names = {IndexType(): "index.constant", i1: "index.bool.constant"}
+def _own_constants(
+    op_class: type[Operation], ctx: Context
+) -> Mapping[Attribute | None, type[Operation]]:
+    """Return the classes of the constants of the dialect of an operation, by their type; that of
+    None is for all others."""
+    names: Mapping[Attribute | None, str] = {}
+    match op_class.name.partition(".")[0]:
+        case "index":
+            names = {IndexType(): "index.constant", i1: "index.bool.constant"}
+        case "llvm":
+            names = {None: "llvm.mlir.constant"}
+        case _:
+            pass
     classes = {type: known_op(ctx, name) for type, name in names.items()}
     return {type: cls for type, cls in classes.items() if cls is not None}

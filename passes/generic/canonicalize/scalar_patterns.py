@@ -92,7 +92,8 @@ class HoistConstant(RewritePattern):
         """Move `op`, an operation without operands that is a constant."""
         if op.attributes or (entry := _entry_block(op)) is None:
             return
-        value: Attribute | None = op.properties.get("value")
+        # Of the address of a global, its name.
+        value: Attribute | None = op.properties.get("value", op.properties.get("global_name"))
         type = op.results[0].type
         # By the bits of an integer: `255 : i8` and `-1 : i8` are one constant.
         is_integer = isinstance(op.properties.get("value"), IntegerAttr)
@@ -119,6 +120,10 @@ class HoistConstant(RewritePattern):
             rewriter.insert(op, place)
 
 
+_ISOLATED = ("llvm.func", "llvm.mlir.global")
+"""The operations that are isolated from above in MLIR, of which xDSL does not say it."""
+
+
 def _entry_block(op: Operation) -> Block | None:
     """Return the entry block of the region that is isolated from above and contains `op`; None if
     it, or a region in between, is a graph region, or captures what it uses."""
@@ -126,7 +131,8 @@ def _entry_block(op: Operation) -> Block | None:
     while block is not None and (region := block.parent) is not None:
         if (holder := region.parent) is None or is_graph_region(region):
             return None
-        if holder.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+        is_isolated = holder.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+        if is_isolated or holder.name in _ISOLATED:
             return region.first_block
         if holder.has_trait(CallableOpInterface, value_if_unregistered=True):
             return None
