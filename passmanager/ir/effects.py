@@ -69,10 +69,13 @@ _WITHOUT_TRAIT: Final = {
     **dict.fromkeys(("affine.for", "affine.parallel", "scf.execute_region"), NESTED),
     "llvm.alloca": ALLOCATES_INSIDE,
     **dict.fromkeys(("llvm.inline_asm", "llvm.load"), VARYING),
+    "tosa.cond_if": NESTED,
 }
 """The effects of operations for which xDSL 0.75 declares none, and MLIR does; those that are
 VARYING are found by `_undeclared_effects`."""
 _LINALG: Final = "linalg."
+_TOSA: Final = "tosa."
+"""The dialect whose operations are on tensors alone, without effects."""
 
 
 def _class_effects(cls: type[Operation]) -> int:
@@ -81,6 +84,8 @@ def _class_effects(cls: type[Operation]) -> int:
         return known
     if not traits and cls.name.startswith(_LINALG):
         return VARYING
+    if not traits and cls.name.startswith(_TOSA):
+        return 0
     # No trait at all is no promise; an op without effects says so (`NoMemoryEffect`).
     effects = 0 if traits else UNKNOWN
     for trait in traits:

@@ -46,6 +46,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "scf.forall": "forall_patterns",
     "tensor": "tensor_patterns",
     "tensor.pad": "pad_patterns",
+    "tosa": "tosa_patterns",
     "ub.poison": "poison",
     "vector": "vector_patterns",
     "vector.constant_mask": "vector_mask_patterns",
@@ -72,6 +73,7 @@ _CONSTANTS: Final = frozenset(
         "llvm.mlir.poison",
         "llvm.mlir.undef",
         "llvm.mlir.zero",
+        "tosa.const",
         "ub.poison",
     )
 )
@@ -167,7 +169,8 @@ class FoldOperation(RewritePattern):
     def _constant(self, value: Constant) -> Operation:
         if (cls := self.constants.get(value.type, self.constants.get(None))) is None:
             return arith.ConstantOp(value)
-        return cls.create(result_types=[value.type], properties={"value": value})
+        name = "values" if cls.name == "tosa.const" else "value"
+        return cls.create(result_types=[value.type], properties={name: value})
 
 
 def _own_constants(
@@ -181,6 +184,8 @@ def _own_constants(
             names = {IndexType(): "index.constant", i1: "index.bool.constant"}
         case "llvm":
             names = {None: "llvm.mlir.constant"}
+        case "tosa":
+            names = {None: "tosa.const"}
         case _:
             pass
     classes = {type: known_op(ctx, name) for type, name in names.items()}

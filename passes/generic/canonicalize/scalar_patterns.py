@@ -9,7 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import CallableOpInterface, IsolatedFromAbove
@@ -90,13 +90,13 @@ class HoistConstant(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         """Move `op`, an operation without operands that is a constant."""
-        if op.attributes or (entry := _entry_block(op)) is None:
+        if op.attributes or len(op.properties) > 1 or (entry := _entry_block(op)) is None:
             return
-        # Of the address of a global, its name.
-        value: Attribute | None = op.properties.get("value", op.properties.get("global_name"))
+        # A constant, or the name of a global.
+        value = next(iter(op.properties.values()), None)
         type = op.results[0].type
         # By the bits of an integer: `255 : i8` and `-1 : i8` are one constant.
-        is_integer = isinstance(op.properties.get("value"), IntegerAttr)
+        is_integer = isinstance(value, IntegerAttr)
         number = constant_integer(op.results[0]) if is_integer else None
         key = (entry, op.name, type, None if value is None else key_of(value))
         if number is not None:
