@@ -40,6 +40,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "complex": "complex_folds",
     "func.call_indirect": "function_patterns",
     "index": "index_patterns",
+    "linalg": "linalg_patterns",
     "llvm": "llvm_patterns",
     "math": "math_folds",
     "memref": "memref_patterns",

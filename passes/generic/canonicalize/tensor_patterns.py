@@ -76,6 +76,9 @@ def _fold_extract(op: Operation) -> Folded | None:
     source = op.tensor.owner
     if isinstance(source, tensor.SplatOp):
         return source.input
+    if isinstance(source, Operation) and source.name == "linalg.fill":
+        value = source.operands[0]
+        return value if value.type == op.result.type else None
     constant = constant_of(op.tensor)
     if constant is not None and (number := uniform_number(constant)) is not None:
         return uniform_attribute(number, op.result.type)
@@ -511,14 +514,21 @@ class SizeOfReshaped(RewritePattern):
 
 
 class SizeOfDestination(RewritePattern):
-    """Take the size of the tensor that was inserted into in place of that of the result."""
+    """Take the size of the tensor that was inserted into, or that an operation of `linalg` writes,
+    in place of that of the result."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: tensor.DimOp, rewriter: PatternRewriter, /) -> None:
         made = op.source.owner
         if isinstance(made, tensor.InsertOp | tensor.InsertSliceOp):
             op.operands[0] = made.dest
-            rewriter.handle_operation_modification(op)
+        elif isinstance(made, Operation) and made.name.startswith("linalg."):
+            assert isinstance(op.source, OpResult)
+            first = len(made.operands) - len(made.results)
+            op.operands[0] = made.operands[first + op.source.index]
+        else:
+            return
+        rewriter.handle_operation_modification(op)
 
 
 class SizeOfOutput(RewritePattern):
