@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias, cast
 
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import IntegerAttr, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -327,20 +327,22 @@ class CastOfPart(RewritePattern):
 class ConcatenateOne(RewritePattern):
     """Replace a concatenation of one tensor by a cast."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tensor.ConcatOp, rewriter: PatternRewriter, /) -> None:
-        if len(op.operands) == 1 and op.operands[0].type != op.result.type:
-            rewriter.replace(op, cast_to(tensor.CastOp, op.operands[0], op.result.type))
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite a `tensor.concat`."""
+        to = op.results[0].type
+        if len(op.operands) == 1 and op.operands[0].type != to:
+            rewriter.replace(op, cast_to(tensor.CastOp, op.operands[0], to))
 
 
 class StaticConcatenation(RewritePattern):
     """Give operands and result of a concatenation the sizes that follow from the other ones.
     Source: `InferConcatOperandTypes`, `InferConcatResultType` of MLIR."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tensor.ConcatOp, rewriter: PatternRewriter, /) -> None:
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite a `tensor.concat`."""
+        to = op.results[0].type
         shapes = [shape_of_type(operand.type) or [] for operand in op.operands]
-        axis = op.dim.value.data
+        axis = cast(IntegerAttr, op.properties["dim"]).value.data
         inferred = [max(sizes) for sizes in zip(*shapes, strict=True)]
         for index, (operand, shape) in enumerate(zip(op.operands, shapes, strict=True)):
             wanted = [*inferred[:axis], shape[axis], *inferred[axis + 1 :]]
@@ -350,11 +352,11 @@ class StaticConcatenation(RewritePattern):
                 rewriter.handle_operation_modification(op)
         sizes = [shape[axis] for shape in shapes]
         inferred[axis] = DYNAMIC if DYNAMIC in sizes else sum(sizes)
-        old = shape_of_type(op.result.type) or []
+        old = shape_of_type(to) or []
         known_sizes = [a if b == DYNAMIC else b for a, b in zip(inferred, old, strict=True)]
         if known_sizes != old:
-            type = with_shape(op.result.type, inferred)
-            made = tensor.ConcatOp.create(
+            type = with_shape(to, known_sizes)
+            made = op.__class__.create(
                 operands=op.operands, result_types=[type], properties=op.properties
             )
             replace_with(rewriter, op, made)
@@ -546,6 +548,7 @@ class SizeOfOutput(RewritePattern):
 
 _INSERTIONS: Final = (ConstantInsertion(), InsertUncast())
 NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {
+    "tensor.concat": (ConcatenateOne(), StaticConcatenation()),
     "tensor.insert_slice": _INSERTIONS,
     _GENERATE: (ConstantGeneration(),),
     _RESHAPE: (MergeTensorReshapes(),),
@@ -558,8 +561,6 @@ PATTERNS: Final[tuple[RewritePattern, ...]] = (
     ConstantEmpty(),
     CastOfEmpty(),
     CastOfPart(),
-    ConcatenateOne(),
-    StaticConcatenation(),
     ElementOfGeneration(),
     ReshapeElements(),
     ReshapeToSame(),

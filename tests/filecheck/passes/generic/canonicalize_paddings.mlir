@@ -1,4 +1,5 @@
 // RUN: passline-opt %s -p canonicalize | filecheck %s
+// REQUIRES-XDSL: 0.70 (the custom form of `tensor.extract_slice`)
 
 // Widths that are constants.
 // CHECK-LABEL: @constant_widths(
