@@ -34,9 +34,11 @@ Entry: TypeAlias = RewritePattern | Callable[[Context], RewritePattern]
 """A pattern, or what makes it for a context."""
 
 _MODULES: Final[Mapping[str, str]] = {
+    "acc": "acc_patterns",
     "affine": "affine_patterns",
     "arith": "extended_arithmetic",
     "bufferization": "bufferization_patterns",
+    "builtin.unrealized_conversion_cast": "conversion_cast_folds",
     "complex": "complex_folds",
     "func.call_indirect": "function_patterns",
     "index": "index_patterns",
@@ -45,6 +47,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "math": "math_folds",
     "memref": "memref_patterns",
     "scf.forall": "forall_patterns",
+    "shard": "shard_patterns",
     "tensor": "tensor_patterns",
     "tensor.pad": "pad_patterns",
     "tosa": "tosa_patterns",
