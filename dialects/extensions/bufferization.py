@@ -24,7 +24,7 @@ _BUFFER = base(MemRefType) | base(UnrankedMemRefType)
 _TENSOR = base(TensorType) | base(UnrankedTensorType)
 
 
-class ConversionOp(IRDLOperation):
+class BetweenTypesOp(IRDLOperation):
     """Base of the operations from one type of a shape to another one."""
 
     SAME_SHAPE: ClassVar = True
@@ -60,7 +60,7 @@ def _element(type: Attribute) -> Attribute | None:
 
 
 @irdl_op_definition
-class CloneOp(ConversionOp):
+class CloneOp(BetweenTypesOp):
     """Return a buffer with the elements of another one; neither is written afterwards."""
 
     name = "bufferization.clone"
@@ -74,7 +74,7 @@ class CloneOp(ConversionOp):
 
 
 @irdl_op_definition
-class ToTensorOp(ConversionOp):
+class ToTensorOp(BetweenTypesOp):
     """Return the elements of a buffer as a tensor."""
 
     name = "bufferization.to_tensor"
@@ -91,7 +91,7 @@ class ToTensorOp(ConversionOp):
 
 
 @irdl_op_definition
-class ToBufferOp(ConversionOp):
+class ToBufferOp(BetweenTypesOp):
     """Return a buffer with the elements of a tensor."""
 
     name = "bufferization.to_buffer"

@@ -133,7 +133,7 @@ class ReshapeOp(ExtendedOp):
         return properties if len(shapes) == 2 and min(shapes[1]) >= 0 else None
 
 
-class PadOp(tensor.PadOp):
+class TensorPadOp(tensor.PadOp):
     """A `tensor.pad` whose type may know sizes that do not follow from the operands."""
 
     def verify_(self) -> None:
@@ -161,7 +161,7 @@ class PadOp(tensor.PadOp):
 EXTENSION: tuple[type[Operation], ...] = (
     BitcastOp,
     GenerateOp,
-    PadOp,
+    TensorPadOp,
     ParallelInsertSliceOp,
     RankOp,
     ReshapeOp,
