@@ -132,7 +132,9 @@ def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
     return make
 
 
-EXTENDED = ("affine", "arith", "cf", "func", "memref", "scf", "tensor", "vector")
+EXTENDED = (
+    *("affine", "arith", "bufferization", "cf", "func", "memref", "scf", "tensor", "vector"),
+)
 """The dialects of xDSL that are extended by the file of their name in `dialects/extensions`."""
 
 

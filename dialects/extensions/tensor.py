@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, TypeAlias, cast
+
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, TensorType, UnrankedTensorType, i64
 from xdsl.dialects.utils.dynamic_index_list import DynamicIndexList
-from xdsl.ir import Dialect, Operation
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -19,10 +22,16 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.traits import Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminator
+from xdsl.utils.exceptions import VerifyException
 
-from .extended_op import extended
+from .extended_op import ExtendedOp, extended
 
 __all__ = ["extend"]
+
+Shaped: TypeAlias = TensorType[Attribute]
+
+DYNAMIC = -(1 << 63)
+"""The width in a list of static widths that stands for an operand."""
 
 
 @irdl_op_definition
@@ -95,7 +104,68 @@ class GenerateOp(IRDLOperation):
     assembly_format = "$extents $body attr-dict `:` type($result)"
 
 
-EXTENSION: tuple[type[Operation], ...] = (BitcastOp, GenerateOp, ParallelInsertSliceOp, RankOp)
+@irdl_op_definition
+class ReshapeOp(ExtendedOp):
+    """Read the elements of a tensor, in order, as those of a tensor of other sizes; both may be of
+    an unknown number of dimensions."""
+
+    PLAIN: ClassVar = tensor.ReshapeOp
+    name = "tensor.reshape"
+
+    source = operand_def(base(TensorType) | base(UnrankedTensorType))
+    shape = operand_def(TensorType)
+    result = result_def(base(TensorType) | base(UnrankedTensorType))
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"
+
+    @classmethod
+    def is_plain(
+        cls,
+        operands: Sequence[SSAValue],
+        properties: Mapping[str, Attribute],
+        attributes: Mapping[str, Attribute],
+    ) -> Mapping[str, Attribute] | None:
+        # A copy of this operation gets its operands later.
+        types = [operand.type for operand in operands]
+        shapes = [type.get_shape() for type in types if isinstance(type, TensorType)]
+        return properties if len(shapes) == 2 and min(shapes[1]) >= 0 else None
+
+
+class TensorPadOp(tensor.PadOp):
+    """A `tensor.pad` whose type may know sizes that do not follow from the operands."""
+
+    def verify_(self) -> None:
+        self.get_irdl_definition().verify(self)
+        low, high = self.static_low.get_values(), self.static_high.get_values()
+        source = cast(Shaped, self.source.type)
+        sizes, shape = source.get_shape(), self.result.type.get_shape()
+        arguments = self.region.block.args
+        if not len(low) == len(high) == len(shape) == len(arguments) == len(sizes):
+            raise VerifyException(
+                f"expected {len(sizes)} low widths, high widths, dimensions of the result and "
+                f"block arguments, as the source has dimensions; got {len(low)}, {len(high)}, "
+                f"{len(shape)} and {len(arguments)}"
+            )
+        rows = zip(sizes, low, high, shape, strict=True)
+        for index, (size, before, after, whole) in enumerate(rows):
+            if min(size, whole) >= 0 and DYNAMIC not in (before, after):
+                if size + before + after != whole:
+                    raise VerifyException(
+                        f"expected size {size + before + after} in dimension {index} of the "
+                        f"result, got {whole}"
+                    )
+
+
+EXTENSION: tuple[type[Operation], ...] = (
+    BitcastOp,
+    GenerateOp,
+    TensorPadOp,
+    ParallelInsertSliceOp,
+    RankOp,
+    ReshapeOp,
+)
 
 
 def extend(dialect: Dialect) -> Dialect:

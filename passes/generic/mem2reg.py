@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
@@ -279,9 +280,22 @@ class _Promoter:
         if access.loads_from(op, slot.slot):
             value = self.value(slot)
             for result in op.results:
-                result.replace_all_uses_with(value)
+                result.replace_all_uses_with(self.converted(op, value, result.type))
         if stored is not None:
-            self.set(slot, stored)
+            self.set(slot, self.converted(op, stored, slot.slot.type))
+
+    def converted(self, op: Operation, value: SSAValue, type: Attribute) -> SSAValue:
+        """Return `value` in the type that an access demands."""
+        if value.type == type:
+            return value
+        access = PROMOTABLE_ACCESSES[builtins.type(op)]
+        assert access is not None
+
+        def insert(made: Operation) -> None:
+            made.location = op.location
+            insert_before(op, made)
+
+        return access.convert(value, type, insert)
 
     def value(self, slot: _Slot) -> SSAValue:
         found = self.values.get(slot)

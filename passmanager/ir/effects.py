@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import (
     IsTerminator,
@@ -63,18 +63,29 @@ _STATIC: Final[dict[type[MemoryEffect], int]] = {
 _WITHOUT_TRAIT: Final = {
     **dict.fromkeys(("arith.extsi", "arith.remui", "affine.min", "affine.max"), 0),
     **dict.fromkeys(("vector.bitcast", "vector.create_mask", "vector.reduction"), 0),
-    "bufferization.to_buffer": 0,
+    **dict.fromkeys(("bufferization.to_buffer", "linalg.yield", "tensor.yield"), 0),
     **dict.fromkeys(("affine.load", "affine.vector_load", "bufferization.to_tensor"), READS),
     **dict.fromkeys(("vector.load", "vector.maskedload", "vector.transfer_read"), READS),
     **dict.fromkeys(("affine.for", "affine.parallel", "scf.execute_region"), NESTED),
+    "llvm.alloca": ALLOCATES_INSIDE,
+    **dict.fromkeys(("llvm.inline_asm", "llvm.load"), VARYING),
+    "tosa.cond_if": NESTED,
 }
-"""The effects of operations for which xDSL 0.75 declares none, and MLIR does."""
+"""The effects of operations for which xDSL 0.75 declares none, and MLIR does; those that are
+VARYING are found by `_undeclared_effects`."""
+_LINALG: Final = "linalg."
+_TOSA: Final = "tosa."
+"""The dialect whose operations are on tensors alone, without effects."""
 
 
 def _class_effects(cls: type[Operation]) -> int:
     traits = cls.get_traits_of_type(MemoryEffect)
     if not traits and (known := _WITHOUT_TRAIT.get(cls.name)) is not None:
         return known
+    if not traits and cls.name.startswith(_LINALG):
+        return VARYING
+    if not traits and cls.name.startswith(_TOSA):
+        return 0
     # No trait at all is no promise; an op without effects says so (`NoMemoryEffect`).
     effects = 0 if traits else UNKNOWN
     for trait in traits:
@@ -92,7 +103,7 @@ def own_effects(op: Operation) -> int:
     if not effects & VARYING:
         return effects
     if (found := get_effects(op)) is None:
-        return UNKNOWN
+        return _undeclared_effects(op)
     effects = 0
     for effect in found:
         if effect.kind is MemoryEffectKind.READ:
@@ -117,6 +128,26 @@ def all_effects(op: Operation) -> int:
             blocks = (block for region in inner.regions for block in region.blocks)
             pending += (nested for block in blocks for nested in block.ops)
     return effects
+
+
+def _undeclared_effects(op: Operation) -> int:
+    """Return the effects of an operation for which xDSL declares none, and MLIR does."""
+    match op.name:
+        case "llvm.inline_asm":
+            return UNKNOWN if "has_side_effects" in op.properties else 0
+        case "llvm.load":
+            # xDSL's operation has no such property, in another release it may be an attribute.
+            if op.get_attr_or_prop("volatile_") is not None:
+                return UNKNOWN
+            ordering = op.properties.get("ordering")
+            # Above `unordered`, others see in which order memory is read.
+            is_ordered = isinstance(ordering, IntegerAttr) and ordering.value.data > 1
+            return READS | WRITES if is_ordered else READS
+        case name if name.startswith(_LINALG):
+            on_buffers = any(isinstance(v.type, MemRefType) for v in op.operands)
+            return NESTED | READS | WRITES if on_buffers else NESTED
+        case _:
+            return UNKNOWN
 
 
 def _is_kept(cls: type[Operation]) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Hashable, Mapping, Sequence
+import builtins
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Final, NamedTuple, cast
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType
+from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, MemRefType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike, OpTrait
 
@@ -72,6 +74,14 @@ class PromotableMemOpInterface(OpTrait, abc.ABC):
     @abc.abstractmethod
     def can_uses_be_removed(cls, op: Operation, slot: MemorySlot) -> bool:
         """Return whether `op` uses the pointer of the slot only to load or store all of it."""
+        raise NotImplementedError
+
+    @classmethod
+    def convert(
+        cls, value: SSAValue, type: Attribute, insert: Callable[[Operation], None]
+    ) -> SSAValue:
+        """Return the value of another type that has the bits of `value`, which was stored or is
+        loaded; `insert` takes the operations that make it."""
         raise NotImplementedError
 
 
@@ -226,23 +236,88 @@ class _LLVMAlloca(PromotableAllocationOpInterface):
         return UndefOp.create(result_types=[slot.type])
 
 
-def _is_plain(op: Operation) -> bool:
-    """Return whether an access is neither volatile nor atomic."""
-    ordering = op.properties.get("ordering")
-    atomic = isinstance(ordering, IntegerAttr) and ordering.value.data != 0
-    return not atomic and op.get_attr_or_prop("volatile_") is None
+class _LLVMAccess(_Access):
+    """`llvm.load` or `llvm.store`, of the type of the slot, or of another one of the same size; a
+    load may also be of the first bits. Source: LLVMMemorySlot.cpp of MLIR."""
 
-
-class _LLVMLoad(_Load):
     @classmethod
     def can_uses_be_removed(cls, op: Operation, slot: MemorySlot) -> bool:
-        return _is_plain(op) and super().can_uses_be_removed(op, slot)
+        if op.get_attr_or_prop("volatile_") is not None:
+            return False
+        is_load = cls.loads_from(op, slot)
+        value = op.results[0] if is_load else cls.get_stored(op, slot)
+        if value is None or value is slot.pointer:
+            return False
+        if value.type == slot.type:
+            return True
+        held, accessed = _bits(slot.type), _bits(value.type)
+        if held is None or accessed is None or (_is_pointer(slot.type) and _is_pointer(value.type)):
+            return False
+        # The order of bytes is that of the target, which a data layout may say.
+        return held == accessed or (is_load and accessed < held and not _has_data_layout(op))
 
-
-class _LLVMStore(_Store):
     @classmethod
-    def can_uses_be_removed(cls, op: Operation, slot: MemorySlot) -> bool:
-        return _is_plain(op) and super().can_uses_be_removed(op, slot)
+    def convert(
+        cls, value: SSAValue, type: Attribute, insert: Callable[[Operation], None]
+    ) -> SSAValue:
+        from xdsl.dialects.llvm import BitcastOp, IntToPtrOp, PtrToIntOp, TruncOp
+
+        def made(kind: builtins.type[Operation], value: SSAValue, type: Attribute) -> SSAValue:
+            while isinstance(inner := value.owner, BitcastOp) and kind is BitcastOp:
+                value = inner.arg
+            if value.type == type:
+                return value
+            op = kind.create(operands=[value], result_types=[type])
+            insert(op)
+            return op.results[0]
+
+        held, wanted = _bits(value.type), _bits(type)
+        assert held is not None and wanted is not None
+        to_integer = PtrToIntOp if _is_pointer(value.type) else BitcastOp
+        value = made(to_integer, value, IntegerType(held))
+        if wanted < held:
+            insert(truncation := TruncOp(value, IntegerType(wanted)))
+            value = truncation.res
+        return made(IntToPtrOp if _is_pointer(type) else BitcastOp, value, type)
+
+
+def _is_pointer(type: Attribute) -> bool:
+    """Return whether a type is that of LLVM's pointers."""
+    return type.name == "llvm.ptr"
+
+
+def _bits(type: Attribute) -> int | None:
+    """Return the bits of a number, a pointer or a vector of numbers that are whole bytes; None for
+    a type that is not converted."""
+    if _is_pointer(type):
+        return 64
+    count = 1
+    if isinstance(type, VectorType):
+        vector = cast("VectorType[Attribute]", type)
+        if any(bool(flag.value.data) for flag in vector.scalable_dims):
+            return None
+        type, count = vector.element_type, math.prod(vector.get_shape())
+    if not isinstance(type, IntegerType | AnyFloat) or (bits := type.bitwidth * count) % 8:
+        return None
+    return bits
+
+
+def _has_data_layout(op: Operation) -> bool:
+    """Return whether an operation around `op` has a data layout."""
+    around = op.parent_op()
+    while around is not None:
+        if "dlti.dl_spec" in around.attributes or "llvm.data_layout" in around.attributes:
+            return True
+        around = around.parent_op()
+    return False
+
+
+class _LLVMLoad(_LLVMAccess, _Load):
+    pass
+
+
+class _LLVMStore(_LLVMAccess, _Store):
+    pass
 
 
 PROMOTABLE_ALLOCATIONS: Final = Implementations(

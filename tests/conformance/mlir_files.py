@@ -66,8 +66,9 @@ PIPELINES = {
 }
 """The files of MLIR of which the results are kept up."""
 BY_STEM = {
-    "canonicalize": CANONICALIZE,
+    "canonicali": CANONICALIZE,
     "fold": CANONICALIZE,
+    "Vector/canonicalize/": CANONICALIZE,
     "sccp": Pipelines("builtin.module(sccp)", "sccp"),
     "cse": Pipelines("builtin.module(cse)", "cse"),
     "inlining": PIPELINES["Transforms/inlining.mlir"],
@@ -84,7 +85,7 @@ BY_STEM = {
         "int-range-optimizations,canonicalize",
     ),
 }
-"""Pipelines of further files, by a part of their names."""
+"""Pipelines of further files, by a part of their names, or of their paths."""
 
 _TOP_LEVEL = re.compile(r"^  (?=[^\s})^])", re.MULTILINE)
 _SYMBOL = re.compile(r'@("[^"]*"|[\w.$-]+)')
@@ -241,7 +242,9 @@ def pipelines_of(path: str) -> Pipelines | None:
     if path in PIPELINES:
         return PIPELINES[path]
     stem = path.rpartition("/")[2]
-    return next((pair for part, pair in BY_STEM.items() if part in stem), None)
+    return next(
+        (pair for part, pair in BY_STEM.items() if part in (path if "/" in part else stem)), None
+    )
 
 
 def main(arguments: Sequence[str]) -> int:

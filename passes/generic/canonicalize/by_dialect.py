@@ -2,7 +2,7 @@
 
 The module of a dialect is imported when an operation of it is met. It has `FOLDS` and `NAMED`,
 folds and patterns by the names of operations, and `PATTERNS`, which match by their own; any of them
-may be missing.
+may be missing. A pattern that makes operations that only a context knows is given as its class.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, i1
+from xdsl.dialects.builtin import IndexType, UnregisteredOp, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
@@ -23,31 +23,44 @@ from .constants import Constant
 from .scalar_folds import is_foldable_scalar
 from .scalar_patterns import FoldScalar, HoistConstant
 
-__all__ = ["DialectFolds", "DialectPatterns", "Fold", "Folded"]
+__all__ = ["DialectFolds", "DialectPatterns", "Entry", "Fold", "Folded", "known_op"]
 
 Folded: TypeAlias = SSAValue | Constant
 """A value that exists, or the value of a constant."""
 Fold: TypeAlias = Callable[[Operation], Folded | Sequence[Folded] | None]
 """A function that returns what the result of an operation is equal to, or each of its results; None
 if that is not known. It may also change operands of the operation, and return its result."""
+Entry: TypeAlias = RewritePattern | Callable[[Context], RewritePattern]
+"""A pattern, or what makes it for a context."""
 
 _MODULES: Final[Mapping[str, str]] = {
+    "acc": "acc_patterns",
     "affine": "affine_patterns",
     "arith": "extended_arithmetic",
     "bufferization": "bufferization_patterns",
+    "builtin.unrealized_conversion_cast": "conversion_cast_folds",
     "complex": "complex_folds",
     "func.call_indirect": "function_patterns",
     "index": "index_patterns",
+    "linalg": "linalg_patterns",
+    "llvm": "llvm_patterns",
     "math": "math_folds",
     "memref": "memref_patterns",
     "scf.forall": "forall_patterns",
+    "shard": "shard_patterns",
     "tensor": "tensor_patterns",
+    "tensor.pad": "pad_patterns",
+    "tosa": "tosa_patterns",
     "ub.poison": "poison",
     "vector": "vector_patterns",
+    "vector.constant_mask": "vector_mask_patterns",
+    "vector.create_mask": "vector_mask_patterns",
     "vector.extract_strided_slice": "vector_part_patterns",
     "vector.from_elements": "vector_element_patterns",
     "vector.insert_strided_slice": "vector_part_patterns",
     "vector.shape_cast": "vector_shape_patterns",
+    "vector.shuffle": "vector_shuffle_patterns",
+    "vector.step": "vector_step_patterns",
     "vector.to_elements": "vector_element_patterns",
     "vector.transpose": "vector_shape_patterns",
 }
@@ -59,6 +72,12 @@ _CONSTANTS: Final = frozenset(
         "func.constant",
         "index.bool.constant",
         "index.constant",
+        "llvm.mlir.addressof",
+        "llvm.mlir.constant",
+        "llvm.mlir.poison",
+        "llvm.mlir.undef",
+        "llvm.mlir.zero",
+        "tosa.const",
         "ub.poison",
     )
 )
@@ -69,8 +88,8 @@ class _Dialect(NamedTuple):
     """The folds and patterns in the module of a dialect or of a rare operation."""
 
     folds: Mapping[str, Fold] = {}
-    patterns: Sequence[RewritePattern] = ()
-    named: Mapping[str, Sequence[RewritePattern]] = {}
+    patterns: Sequence[Entry] = ()
+    named: Mapping[str, Sequence[Entry]] = {}
 
 
 @cache
@@ -87,6 +106,12 @@ def _module(key: str) -> _Dialect:
 def _of(op_class: type[Operation]) -> _Dialect:
     name = op_class.name
     return _module(name if name in _MODULES else name.partition(".")[0])
+
+
+def known_op(ctx: Context, name: str) -> type[Operation] | None:
+    """Return the class of an operation, or None if a context does not know it."""
+    found = ctx.get_optional_op(name)
+    return None if found is None or issubclass(found, UnregisteredOp) else found
 
 
 class DialectFolds(DeclaredPatterns):
@@ -112,23 +137,25 @@ class DialectPatterns(DeclaredPatterns):
     """The patterns of the dialect of an operation, but those of `arith`, `scf` and `cf` that are
     tried in any case."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         super().__init__({})
+        self._ctx = ctx
 
     def patterns_of(self, op_class: type[Operation]) -> Iterator[RewritePattern]:
         """Yield the patterns for a class of operation, in order."""
         dialect = _of(op_class)
-        yield from dialect.patterns
-        yield from dialect.named.get(op_class.name, ())
+        for entry in (*dialect.patterns, *dialect.named.get(op_class.name, ())):
+            yield entry if isinstance(entry, RewritePattern) else entry(self._ctx)
 
 
 class FoldOperation(RewritePattern):
     """Replace an operation by the constants or values that its fold returns."""
 
-    def __init__(self, fold: Fold, constants: Mapping[Attribute, type[Operation]]) -> None:
+    def __init__(self, fold: Fold, constants: Mapping[Attribute | None, type[Operation]]) -> None:
         self.fold = fold
         self.constants = constants
-        """The classes of constants by type; for any other type, that of `arith`."""
+        """The classes of constants by type; for any other type, that of None, or that of `arith`.
+        """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         """Fold `op`."""
@@ -144,15 +171,26 @@ class FoldOperation(RewritePattern):
         rewriter.replace(op, (), values)
 
     def _constant(self, value: Constant) -> Operation:
-        if (cls := self.constants.get(value.type)) is None:
+        if (cls := self.constants.get(value.type, self.constants.get(None))) is None:
             return arith.ConstantOp(value)
-        return cls.create(result_types=[value.type], properties={"value": value})
+        name = "values" if cls.name == "tosa.const" else "value"
+        return cls.create(result_types=[value.type], properties={name: value})
 
 
-def _own_constants(op_class: type[Operation], ctx: Context) -> Mapping[Attribute, type[Operation]]:
-    """Return the classes of the constants of the dialect of an operation, by their type."""
-    if not op_class.name.startswith("index."):
-        return {}
-    names = {IndexType(): "index.constant", i1: "index.bool.constant"}
-    classes = {type: ctx.get_optional_op(name) for type, name in names.items()}
+def _own_constants(
+    op_class: type[Operation], ctx: Context
+) -> Mapping[Attribute | None, type[Operation]]:
+    """Return the classes of the constants of the dialect of an operation, by their type; that of
+    None is for all others."""
+    names: Mapping[Attribute | None, str] = {}
+    match op_class.name.partition(".")[0]:
+        case "index":
+            names = {IndexType(): "index.constant", i1: "index.bool.constant"}
+        case "llvm":
+            names = {None: "llvm.mlir.constant"}
+        case "tosa":
+            names = {None: "tosa.const"}
+        case _:
+            pass
+    classes = {type: known_op(ctx, name) for type, name in names.items()}
     return {type: cls for type, cls in classes.items() if cls is not None}

@@ -104,7 +104,7 @@ def _patterns(ctx: Context) -> list[RewritePattern]:
     """Return the patterns of xDSL and of MLIR."""
     # Our own folds first: xDSL's fail where the result has no place in its type.
     declared = _folding([DeclaredPatterns(REPLACED)], ctx)
-    ours = [*scalar_patterns(ctx), *control_flow_patterns(), DialectPatterns()]
+    ours = [*scalar_patterns(ctx), *control_flow_patterns(), DialectPatterns(ctx)]
     return [DialectFolds(ctx), *declared, *ours]
 
 

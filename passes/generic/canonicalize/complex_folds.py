@@ -1,10 +1,11 @@
-"""Folds and patterns of `complex`. That of `log(exp(x))` is not among them: it changes the value
-where the imaginary part is greater than pi."""
+"""Folds and patterns of `complex`. `log(exp(x))` is folded for constants alone: it changes the
+value where the imaginary part is greater than pi."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from xdsl.dialects import arith, complex
 from xdsl.dialects.builtin import ArrayAttr, ComplexType, FloatAttr
@@ -83,6 +84,27 @@ def _fold_product(op: Operation) -> Folded | None:
     return lhs if _is_constant(rhs, 1, 0) else None
 
 
+def _fold_exp(op: Operation) -> Folded | None:
+    """Fold the exponential of a logarithm."""
+    inner = op.operands[0].owner
+    return inner.operands[0] if isinstance(inner, complex.LogOp) else None
+
+
+def _fold_log(op: Operation) -> Folded | None:
+    """Fold the logarithm of the exponential of a constant, where that is the value itself."""
+    inner = op.operands[0].owner
+    if not isinstance(inner, complex.ExpOp):
+        return None
+    parts = [part.value.data for part in _parts(inner.operands[0]) or ()]
+    if len(parts) != 2 or abs(parts[0]) > _LARGEST or not -math.pi < parts[1] <= math.pi:
+        return None
+    return inner.operands[0]
+
+
+_LARGEST: Final = 9
+"""The real part up to which the exponential is finite and not subnormal in all types of floats."""
+
+
 def _fold_bitcast(op: Operation) -> Folded | None:
     value = op.operands[0]
     return value if value.type == op.results[0].type else None
@@ -94,7 +116,9 @@ FOLDS: Mapping[str, Fold] = {
     "complex.conj": _fold_inverse,
     "complex.create": _fold_create,
     "complex.div": _fold_product,
+    "complex.exp": _fold_exp,
     "complex.im": _fold_im,
+    "complex.log": _fold_log,
     "complex.mul": _fold_product,
     "complex.neg": _fold_inverse,
     "complex.re": _fold_re,

@@ -15,6 +15,8 @@ from xdsl.rewriter import InsertPoint
 from .by_dialect import Fold, Folded
 from .cast_patterns import cast_to
 from .constants import constant_integer, signed_integer, truncated_integer
+from .reshape_patterns import PATTERNS as RESHAPES
+from .reshape_patterns import fold_reshape
 from .shapes import (
     DYNAMIC,
     Size,
@@ -28,16 +30,8 @@ from .shapes import (
     static_sizes,
     with_shape,
 )
-from .slice_patterns import PATTERNS as SHARED
-from .slice_patterns import (
-    TakeUncast,
-    cast_of,
-    fold_cast,
-    fold_dim,
-    fold_rank,
-    fold_reshape,
-    replace_with,
-)
+from .slice_patterns import PATTERNS as SLICES
+from .slice_patterns import TakeUncast, cast_of, fold_cast, fold_dim, fold_rank, replace_with
 
 Allocation: TypeAlias = memref.AllocOp | memref.AllocaOp
 
@@ -363,7 +357,8 @@ NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {
 }
 PATTERNS: Final[tuple[RewritePattern, ...]] = (
     TakeUncast(_UNCAST),
-    *SHARED,
+    *SLICES,
+    *RESHAPES,
     MergeMemorySpaceCasts(),
     ReinterpretSource(),
     ConstantReinterpretation(),

@@ -9,7 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import CallableOpInterface, IsolatedFromAbove
@@ -90,12 +90,13 @@ class HoistConstant(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         """Move `op`, an operation without operands that is a constant."""
-        if op.attributes or (entry := _entry_block(op)) is None:
+        if op.attributes or len(op.properties) > 1 or (entry := _entry_block(op)) is None:
             return
-        value: Attribute | None = op.properties.get("value")
+        # A constant, or the name of a global.
+        value = next(iter(op.properties.values()), None)
         type = op.results[0].type
         # By the bits of an integer: `255 : i8` and `-1 : i8` are one constant.
-        is_integer = isinstance(op.properties.get("value"), IntegerAttr)
+        is_integer = isinstance(value, IntegerAttr)
         number = constant_integer(op.results[0]) if is_integer else None
         key = (entry, op.name, type, None if value is None else key_of(value))
         if number is not None:
@@ -119,6 +120,10 @@ class HoistConstant(RewritePattern):
             rewriter.insert(op, place)
 
 
+_ISOLATED = ("llvm.func", "llvm.mlir.global")
+"""The operations that are isolated from above in MLIR, of which xDSL does not say it."""
+
+
 def _entry_block(op: Operation) -> Block | None:
     """Return the entry block of the region that is isolated from above and contains `op`; None if
     it, or a region in between, is a graph region, or captures what it uses."""
@@ -126,7 +131,8 @@ def _entry_block(op: Operation) -> Block | None:
     while block is not None and (region := block.parent) is not None:
         if (holder := region.parent) is None or is_graph_region(region):
             return None
-        if holder.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+        is_isolated = holder.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+        if is_isolated or holder.name in _ISOLATED:
             return region.first_block
         if holder.has_trait(CallableOpInterface, value_if_unregistered=True):
             return None

@@ -59,7 +59,11 @@ def split(sizes: Sequence[Size]) -> tuple[DenseArrayBase, list[SSAValue]]:
 
 def known(size: Size | None) -> int | None:
     """Return the number that a size is, or None."""
-    return signed_integer(size) if isinstance(size, SSAValue) else size
+    if not isinstance(size, SSAValue):
+        return size
+    if isinstance(owner := size.owner, Operation) and owner.name == "index.constant":
+        return int(cast(Any, owner.properties["value"]).value.data)
+    return signed_integer(size)
 
 
 def folded(sizes: Sequence[Size], least: int | None = None, nonzero: bool = False) -> list[Size]:

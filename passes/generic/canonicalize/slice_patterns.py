@@ -1,13 +1,13 @@
-"""Rewrite patterns of the parts and reshapes of buffers and tensors, the same for `memref` and
+"""Rewrite patterns of sizes, casts and parts of buffers and tensors, the same for `memref` and
 `tensor`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 from xdsl.dialects import memref, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, NoneAttr, StridedLayoutAttr
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -20,20 +20,17 @@ from .shapes import (
     as_shaped,
     dropped_dimensions,
     folded,
-    groups_attribute,
     known,
     layout_of,
     loses_static_facts,
     mixed,
-    reassociation,
     rebuilt_slice,
     same_sizes,
     shape_of_type,
     slice_of,
-    split,
+    static_list,
     static_sizes,
     subview_type,
-    with_shape,
     without_dimensions,
 )
 
@@ -87,6 +84,10 @@ def size_of(value: SSAValue, index: int) -> Size | None:
             return made.dynamic_sizes[position]
         case Operation() as made if made.name == "tensor.generate":
             return made.operands[position]
+        case Operation() as made if made.name == "bufferization.alloc_tensor":
+            # One that is copied has no sizes of its own.
+            sizes = static_list(made.properties["operandSegmentSizes"])[0]
+            return made.operands[position] if position < sizes else None
         case tensor.SplatOp() as made:
             return made.dynamicSizes[position]
         case memref.ViewOp() as view:
@@ -123,7 +124,7 @@ class MergeCasts(RewritePattern):
             return
         source, to = inner.operands[0], op.results[0].type
         between = inner.results[0].type
-        if not _may_be_equal(shape_of_type(source.type), shape_of_type(to)):
+        if not may_be_equal(shape_of_type(source.type), shape_of_type(to)):
             return  # it never runs
         if (
             source.type == to
@@ -141,7 +142,7 @@ def _replace_cast(rewriter: PatternRewriter, op: Cast, source: SSAValue) -> None
         rewriter.replace(op, cast_to(type(op), source, op.results[0].type))
 
 
-def _may_be_equal(a: Sequence[int] | None, b: Sequence[int] | None) -> bool:
+def may_be_equal(a: Sequence[int] | None, b: Sequence[int] | None) -> bool:
     """Return whether values of two shapes, None for an unknown one, may have the same sizes."""
     if a is None or b is None:
         return True
@@ -152,10 +153,13 @@ def _may_be_equal(a: Sequence[int] | None, b: Sequence[int] | None) -> bool:
 def _knows_as_much(source: Attribute, between: Attribute, result: Attribute) -> bool:
     """Return whether each size that the type in between has is one of the source or result."""
     shapes = [shape_of_type(type) for type in (source, between, result)]
-    if None in shapes or len({len(shape or ()) for shape in shapes}) > 1:
+    ranked = [shape for shape in shapes if shape is not None]
+    if shapes[1] is None or len({len(shape) for shape in ranked}) > 1:
         return False
-    rows = zip(*cast("list[list[int]]", shapes), strict=True)
-    return all(b in (DYNAMIC, a, c) for a, b, c in rows)
+    # Of an unranked tensor no size is known.
+    unknown = [DYNAMIC] * len(shapes[1])
+    rows = zip(*(shape or unknown for shape in shapes), strict=True)
+    return len(ranked) > 1 and all(b in (DYNAMIC, a, c) for a, b, c in rows)
 
 
 def uncast(value: SSAValue) -> SSAValue | None:
@@ -289,240 +293,14 @@ def _is_size_of(size: Size, value: SSAValue, index: int) -> bool:
     )
 
 
-# Reshapes
-
-
-def fold_reshape(op: Operation) -> SSAValue | None:
-    """Fold a reshape to the same type, or back to the type of the operand of another one."""
-    source, to = op.operands[0], op.results[0].type
-    if source.type == to and _is_static(to, 1):
-        return source
-    inner = source.owner
-    if isinstance(op, Collapse) and isinstance(inner, Expansion) and inner.src.type == to:
-        return inner.src if reassociation(op) == reassociation(inner) else None
-    if isinstance(op, Expansion) and isinstance(inner, Collapse) and inner.src.type == to:
-        if reassociation(op) == reassociation(inner) and _is_static(to, 1):
-            return inner.src
-    return None
-
-
-def _is_static(type: Attribute, unknown: int) -> bool:
-    """Return whether a type has at most `unknown` unknown sizes."""
-    shape = shape_of_type(type)
-    return shape is not None and shape.count(DYNAMIC) <= unknown
-
-
-class MergeEqualReshapes(RewritePattern):
-    """Replace two expansions, or two collapses, by one."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Expansion | Collapse, rewriter: PatternRewriter, /) -> None:
-        inner = op.operands[0].owner
-        if type(inner) is not type(op):
-            return
-        assert isinstance(inner, Expansion | Collapse)
-        finer, coarser = (op, inner) if isinstance(op, Expansion) else (inner, op)
-        groups = _composed(reassociation(coarser), reassociation(finer))
-        if groups is None:
-            return
-        rewriter.replace(op, _reshaped(op, inner.operands[0], op.results[0].type, groups))
-
-
-def _composed(outer: list[list[int]], inner: list[list[int]]) -> list[list[int]] | None:
-    """Return the groups of dimensions of `inner` in each group of `outer`."""
-    if not outer:
-        return [] if not inner or all(inner) else None
-    return [[index for group in (inner[i] for i in row) for index in group] for row in outer]
-
-
-def _reshaped(
-    op: Expansion | Collapse, source: SSAValue, type: Attribute, groups: Sequence[Sequence[int]]
-) -> Operation:
-    """Return a reshape of the class of `op`."""
-    properties = {**op.properties, "reassociation": groups_attribute(groups)}
-    operands = [source, *op.operands[1:]]
-    return op.__class__.create(operands=operands, result_types=[type], properties=properties)
-
-
-class CollapseExpanded(RewritePattern):
-    """Replace a collapse of an expansion, or an expansion of a collapse, by one reshape, if one of
-    them keeps the groups of the other together."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Collapse | Expansion, rewriter: PatternRewriter, /) -> None:
-        inner = op.operands[0].owner
-        if not isinstance(inner, Expansion | Collapse):
-            return
-        if isinstance(inner, Collapse) is isinstance(op, Collapse):
-            return
-        source, to = inner.operands[0], op.results[0].type
-        old, new = shape_of_type(source.type), shape_of_type(to)
-        if isinstance(op, memref.CollapseShapeOp) and reassociation(op) == reassociation(inner):
-            # The same buffer, in a type that writes its layout in another way.
-            if old == new and layout_of(source.type) == layout_of(to):
-                rewriter.replace(op, cast_to(memref.CastOp, source, to))
-                return
-        # Layouts of buffers would have to be computed.
-        if old is None or new is None or DYNAMIC in (*old, *new):
-            return
-        if isinstance(op, memref.CollapseShapeOp | memref.ExpandShapeOp):
-            return
-        if len(old) > len(new):
-            if (groups := matched_groups(old, new)) is not None:
-                kind = tensor.CollapseShapeOp
-                properties = {"reassociation": groups_attribute(groups)}
-                rewriter.replace(
-                    op,
-                    kind.create(operands=[source], result_types=[to], properties=properties),
-                )
-        elif len(old) < len(new) and (groups := matched_groups(new, old)) is not None:
-            properties = {
-                "reassociation": groups_attribute(groups),
-                "static_output_shape": split(list(new))[0],
-            }
-            rewriter.replace(
-                op,
-                tensor.ExpandShapeOp.create(
-                    operands=[source], result_types=[to], properties=properties
-                ),
-            )
-
-
-def matched_groups(many: Sequence[int], few: Sequence[int]) -> list[list[int]] | None:
-    """Return the groups of the sizes `many` whose products are the sizes `few`; None if there are
-    none. Sizes of 1 belong to the group before them."""
-    if not few:
-        return [] if all(size == 1 for size in many) else None
-    groups: list[list[int]] = []
-    index = 0
-    for size in few:
-        group, product = list[int](), 1
-        while index < len(many) and (not group or product < size):
-            product *= many[index]
-            group.append(index)
-            index += 1
-        if product != size:
-            return None
-        groups.append(group)
-    while index < len(many) and many[index] == 1:
-        groups[-1].append(index)
-        index += 1
-    return groups if index == len(many) else None
-
-
-class CollapseOfCast(RewritePattern):
-    """Collapse what was cast, if the result is of the same or a more static type."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Collapse, rewriter: PatternRewriter, /) -> None:
-        if (source := uncast(op.src)) is None:
-            return
-        shape, groups = shape_of_type(source.type), reassociation(op)
-        if shape is None:
-            return
-        layout = layout_of(source.type)
-        if isinstance(op, memref.CollapseShapeOp) and _is_strided(source.type):
-            return
-        if isinstance(op, memref.CollapseShapeOp) and layout is None:
-            return
-        sizes = [_product([shape[index] for index in group]) for group in groups]
-        if isinstance(op, memref.CollapseShapeOp) and _is_strided(op.result.type):
-            return
-        replace_with(rewriter, op, _reshaped(op, source, with_shape(op.result.type, sizes), groups))
-
-
-def _is_strided(type: Attribute) -> bool:
-    """Return whether a buffer type has a layout of its own."""
-    if not isinstance(type, MemRefType):
-        return False
-    return not isinstance(cast("MemRefType[Attribute]", type).layout, NoneAttr)
-
-
-def _product(sizes: Sequence[int]) -> int:
-    product = 1
-    for size in sizes:
-        if size == DYNAMIC:
-            return DYNAMIC
-        product *= size
-    return product
-
-
-class ConstantExpansion(RewritePattern):
-    """Write the constant sizes of an expansion into its type, also of a cast operand."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Expansion, rewriter: PatternRewriter, /) -> None:
-        dynamic = cast(Any, op).operands[1:]
-        old = mixed(op.static_output_shape, dynamic)
-        sizes = folded(old, 0)
-        source = op.src
-        if (plain := uncast(source)) is not None:
-            source = plain
-        elif _is_strided(source.type) or _is_strided(op.result.type) or old == sizes:
-            return
-        shape = shape_of_type(source.type)
-        if shape is None:
-            return
-        for group, whole in zip(reassociation(op), shape, strict=True):
-            unknown = [index for index in group if isinstance(sizes[index], SSAValue)]
-            # A size must be unknown if and only if one of its group is.
-            if whole == DYNAMIC:
-                if not unknown:
-                    return
-            elif len(unknown) == 1:
-                rest = _product([int(cast(int, sizes[i])) for i in group if i not in unknown])
-                if not rest or whole % rest:
-                    return
-                sizes[unknown[0]] = whole // rest
-            elif unknown:
-                return
-        static, operands = split(sizes)
-        type = _expanded(source.type, op.result.type, static_sizes(sizes), reassociation(op))
-        if type is None:
-            return
-        if type == op.result.type and source is op.src:
-            return
-        new = op.__class__.create(
-            operands=[source, *operands],
-            result_types=[type],
-            properties={**op.properties, "static_output_shape": static},
-        )
-        replace_with(rewriter, op, new)
-
-
-def _expanded(
-    source: Attribute, like: Attribute, sizes: Sequence[int], groups: Sequence[Sequence[int]]
-) -> Attribute | None:
-    """Return the type of a buffer or tensor with each dimension replaced by a group of others: with
-    the strides that follow from those of `source`, or without a layout if it has none."""
-    if not _is_strided(source):
-        return with_shape(source if _is_strided(like) else like, sizes)
-    if (layout := layout_of(source)) is None:
-        return None
-    strides: list[int | None] = [] if groups else [1] * len(sizes)
-    for group, step in zip(groups, layout[0], strict=True):
-        for index in group:
-            inner = _product(sizes[index + 1 : group[-1] + 1])
-            strides.append(None if step is None or inner == DYNAMIC else step * inner)
-    buffer = cast("MemRefType[Attribute]", source)
-    shape = [size if size >= 0 else DYNAMIC_INDEX for size in sizes]
-    return MemRefType(
-        buffer.element_type, shape, StridedLayoutAttr(strides, layout[1]), buffer.memory_space
-    )
-
-
 def same_slice(a: Any, b: Any) -> bool:
     """Return whether two operations take or replace the same part."""
     return all(same_sizes(x, y) for x, y in zip(slice_of(a), slice_of(b), strict=True))
 
 
-PATTERNS = (
+PATTERNS: Final[tuple[RewritePattern, ...]] = (
     MergeCasts(),
     ConstantSlice(),
     PartOfCast(),
     DropWholePart(),
-    MergeEqualReshapes(),
-    CollapseExpanded(),
-    CollapseOfCast(),
-    ConstantExpansion(),
 )

@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias, cast
 
-from xdsl.dialects import tensor
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import IntegerAttr, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
+from ....passmanager.ir.effects import would_be_dead
 from ....passmanager.ir.text.printer import is_dense
 from .by_dialect import Fold, Folded
 from .cast_patterns import cast_to
@@ -26,7 +27,9 @@ from .constants import (
     uniform_attribute,
     uniform_number,
 )
-from .scalar_values import is_shaped
+from .reshape_patterns import PATTERNS as RESHAPES
+from .reshape_patterns import fold_reshape
+from .scalar_values import element_of, is_shaped
 from .shapes import (
     DYNAMIC,
     PartOperands,
@@ -34,23 +37,21 @@ from .shapes import (
     dropped_dimensions,
     folded,
     known,
-    mixed,
+    loses_static_facts,
     rebuilt_slice,
     shape_of_type,
     slice_of,
-    split,
     static_sizes,
     subview_type,
     with_shape,
     without_dimensions,
 )
-from .slice_patterns import PATTERNS as SHARED
+from .slice_patterns import PATTERNS as SLICES
 from .slice_patterns import (
     TakeUncast,
     fold_cast,
     fold_dim,
     fold_rank,
-    fold_reshape,
     is_inside,
     replace_with,
     same_slice,
@@ -60,6 +61,8 @@ from .slice_patterns import (
 Reshape: TypeAlias = tensor.ExpandShapeOp | tensor.CollapseShapeOp | tensor.ReshapeOp
 
 _FORALL: Final = "scf.forall"
+_GENERATE: Final = "tensor.generate"
+_RESHAPE: Final = "tensor.reshape"
 _OF_THREADS: Final = "tensor.parallel_insert_slice"
 """The insertion in the terminator of an `scf.forall`."""
 
@@ -73,6 +76,9 @@ def _fold_extract(op: Operation) -> Folded | None:
     source = op.tensor.owner
     if isinstance(source, tensor.SplatOp):
         return source.input
+    if isinstance(source, Operation) and source.name == "linalg.fill":
+        value = source.operands[0]
+        return value if value.type == op.result.type else None
     constant = constant_of(op.tensor)
     if constant is not None and (number := uniform_number(constant)) is not None:
         return uniform_attribute(number, op.result.type)
@@ -133,10 +139,11 @@ def _fold_tensor_reshape(op: Operation) -> Folded | None:
     constant = constant_of(source)
     if is_shaped(to) and to.has_static_shape() and constant is not None and is_dense(constant):
         return dense_of_bytes(constant.data.data, to)
-    if isinstance(op, tensor.ReshapeOp):
+    if op.name == _RESHAPE:
+        shape = shape_of_type(to)
         # Of one unknown size and no other there is no doubt.
-        same = source.type == to and (shape_of_type(to) or [DYNAMIC])
-        return source if same and (DYNAMIC not in same or len(same) == 1) else None
+        is_known = shape is not None and (DYNAMIC not in shape or len(shape) == 1)
+        return source if is_known and source.type == to else None
     return fold_reshape(op)
 
 
@@ -172,14 +179,6 @@ def _fold_concat(op: Operation) -> Folded | None:
     return single if len(op.operands) == 1 and single.type == op.results[0].type else None
 
 
-def _fold_pad(op: Operation) -> Folded | None:
-    """Fold a padding of nothing."""
-    source, to = op.operands[0], op.results[0].type
-    if source.type != to or DYNAMIC in (shape_of_type(to) or [DYNAMIC]):
-        return None
-    return None if op.properties.get("nofold") else source
-
-
 def _fold_bitcast(op: Operation) -> Folded | None:
     """Fold a bitcast to the same type; make one of two."""
     source, to = op.operands[0], op.results[0]
@@ -204,7 +203,6 @@ FOLDS: Final[Mapping[str, Fold]] = {
     "tensor.from_elements": _fold_from_elements,
     "tensor.insert": _fold_insert,
     "tensor.insert_slice": _fold_insert_slice,
-    "tensor.pad": _fold_pad,
     "tensor.rank": fold_rank,
     "tensor.reshape": _fold_tensor_reshape,
     "tensor.splat": _fold_splat,
@@ -267,11 +265,11 @@ class ReshapeElements(RewritePattern):
 class MergeTensorReshapes(RewritePattern):
     """Reshape what a reshape is of."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tensor.ReshapeOp, rewriter: PatternRewriter, /) -> None:
-        inner = op.source.owner
-        if isinstance(inner, tensor.ReshapeOp):
-            op.operands[0] = inner.source
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite `op`, a `tensor.reshape`."""
+        inner = op.operands[0].owner
+        if isinstance(inner, Operation) and inner.name == op.name:
+            op.operands[0] = inner.operands[0]
             rewriter.handle_operation_modification(op)
 
 
@@ -299,6 +297,109 @@ class ReshapeToSame(RewritePattern):
         if doubtful <= 1 and shape.count(DYNAMIC) - doubtful <= len(shape):
             if doubtful == 0 or 0 not in shape:
                 rewriter.replace(op, (), [op.source])
+
+
+class CastOfPart(RewritePattern):
+    """Take a part of the more static type to which it is cast. Source: `TensorCastExtractSlice` of
+    MLIR."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.CastOp, rewriter: PatternRewriter, /) -> None:
+        part, to = op.source.owner, op.dest.type
+        shape = shape_of_type(to)
+        if not isinstance(part, tensor.ExtractSliceOp) or shape is None:
+            return
+        if not loses_static_facts(to, op.source.type) or shape == shape_of_type(op.source.type):
+            return
+        offsets, sizes, strides = slice_of(part)
+        dropped = dropped_dimensions(static_sizes(sizes), shape_of_type(op.source.type) or ())
+        if dropped is None:
+            return
+        values = iter(shape)
+        new = [
+            size if index in dropped or (number := next(values)) == DYNAMIC else number
+            for index, size in enumerate(sizes)
+        ]
+        if is_inside((offsets, new, strides), shape_of_type(part.source.type)):
+            rewriter.replace(op, rebuilt_slice(part, [part.source], (offsets, new, strides), to))
+
+
+class ConcatenateOne(RewritePattern):
+    """Replace a concatenation of one tensor by a cast."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite a `tensor.concat`."""
+        to = op.results[0].type
+        if len(op.operands) == 1 and op.operands[0].type != to:
+            rewriter.replace(op, cast_to(tensor.CastOp, op.operands[0], to))
+
+
+class StaticConcatenation(RewritePattern):
+    """Give operands and result of a concatenation the sizes that follow from the other ones.
+    Source: `InferConcatOperandTypes`, `InferConcatResultType` of MLIR."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite a `tensor.concat`."""
+        to = op.results[0].type
+        shapes = [shape_of_type(operand.type) or [] for operand in op.operands]
+        axis = cast(IntegerAttr, op.properties["dim"]).value.data
+        inferred = [max(sizes) for sizes in zip(*shapes, strict=True)]
+        for index, (operand, shape) in enumerate(zip(op.operands, shapes, strict=True)):
+            wanted = [*inferred[:axis], shape[axis], *inferred[axis + 1 :]]
+            if wanted != shape:
+                made = cast_to(tensor.CastOp, operand, with_shape(operand.type, wanted))
+                op.operands[index] = rewriter.insert(made).results[0]
+                rewriter.handle_operation_modification(op)
+        sizes = [shape[axis] for shape in shapes]
+        inferred[axis] = DYNAMIC if DYNAMIC in sizes else sum(sizes)
+        old = shape_of_type(to) or []
+        known_sizes = [a if b == DYNAMIC else b for a, b in zip(inferred, old, strict=True)]
+        if known_sizes != old:
+            type = with_shape(to, known_sizes)
+            made = op.__class__.create(
+                operands=op.operands, result_types=[type], properties=op.properties
+            )
+            replace_with(rewriter, op, made)
+
+
+# Computed tensors
+
+
+class ConstantGeneration(RewritePattern):
+    """Write the constant sizes of a computed tensor into its type."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite `op`, a `tensor.generate`."""
+        shape = shape_of_type(op.results[0].type) or []
+        values = iter(op.operands)
+        sizes = folded([next(values) if size == DYNAMIC else size for size in shape], 0)
+        if (new := static_sizes(sizes)) != shape:
+            made = type(op).create(
+                operands=[size for size in sizes if isinstance(size, SSAValue)],
+                result_types=[with_shape(op.results[0].type, new)],
+                attributes=op.attributes,
+                regions=[op.detach_region(op.regions[0])],
+            )
+            replace_with(rewriter, op, made)
+
+
+class ElementOfGeneration(RewritePattern):
+    """Compute the element that is taken of a computed tensor, if that has no effects."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.ExtractOp, rewriter: PatternRewriter, /) -> None:
+        made = op.tensor.owner
+        if not isinstance(made, Operation) or made.name != _GENERATE or not would_be_dead(made):
+            return
+        block = made.regions[0].block
+        values: dict[SSAValue, SSAValue] = dict(zip(block.args, op.indices, strict=True))
+        end = block.last_op
+        assert end is not None
+        for inner in block.ops:
+            if inner is not end:
+                rewriter.insert(inner.clone(values))
+        element = end.operands[0]
+        rewriter.replace(op, (), [values.get(element, element)])
 
 
 # Insertions
@@ -392,47 +493,44 @@ class DropOverwritten(RewritePattern):
                 rewriter.handle_operation_modification(op)
 
 
-# Paddings
+# Sizes
 
 
-class ConstantPadding(RewritePattern):
-    """Write the constant widths of a padding into its type, and drop one of nothing."""
+class SizeOfReshaped(RewritePattern):
+    """Take the size of a dimension of a `tensor.reshape` from the tensor of sizes."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tensor.PadOp, rewriter: PatternRewriter, /) -> None:
-        widths = [mixed(op.static_low, op.low), mixed(op.static_high, op.high)]
-        new = [folded(part, 0) for part in widths]
-        source = uncast(op.source) or op.source
-        shape = shape_of_type(source.type)
-        if shape is None:
+    def match_and_rewrite(self, op: tensor.DimOp, rewriter: PatternRewriter, /) -> None:
+        made = op.source.owner
+        if not isinstance(made, Operation) or made.name != _RESHAPE:
             return
-        if all(known(width) == 0 for part in new for width in part) and not op.nofold:
-            if source.type == op.result.type:
-                rewriter.replace(op, (), [source])
-            else:
-                rewriter.replace(op, cast_to(tensor.CastOp, source, op.result.type))
+        sizes = made.operands[1]
+        size = rewriter.insert(
+            tensor.ExtractOp.build(
+                operands=[sizes, [op.index]], result_types=[element_of(sizes.type)]
+            )
+        ).result
+        if size.type != op.result.type:
+            size = rewriter.insert(arith.IndexCastOp(size, op.result.type)).result
+        rewriter.replace(op, (), [size])
+
+
+class SizeOfDestination(RewritePattern):
+    """Take the size of the tensor that was inserted into, or that an operation of `linalg` writes,
+    in place of that of the result."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.DimOp, rewriter: PatternRewriter, /) -> None:
+        made = op.source.owner
+        if isinstance(made, tensor.InsertOp | tensor.InsertSliceOp):
+            op.operands[0] = made.dest
+        elif isinstance(made, Operation) and made.name.startswith("linalg."):
+            assert isinstance(op.source, OpResult)
+            first = len(made.operands) - len(made.results)
+            op.operands[0] = made.operands[first + op.source.index]
+        else:
             return
-        sizes = [
-            DYNAMIC if DYNAMIC in (size, *ends) else size + sum(ends)
-            for size, *ends in zip(shape, *(static_sizes(part) for part in new), strict=True)
-        ]
-        # A result may know more than follows from the widths.
-        old = shape_of_type(op.result.type) or []
-        sizes = [b if a == DYNAMIC else a for a, b in zip(sizes, old, strict=True)]
-        unchanged = all(
-            a is b for x, y in zip(widths, new, strict=True) for a, b in zip(x, y, strict=True)
-        )
-        if sizes == old and unchanged and source is op.source:
-            return
-        (static_low, low), (static_high, high) = map(split, new)
-        made = tensor.PadOp.build(
-            operands=[source, low, high],
-            result_types=[with_shape(op.result.type, sizes)],
-            properties={"static_low": static_low, "static_high": static_high, "nofold": op.nofold},
-            regions=[op.detach_region(op.regions[0])],
-            attributes=op.attributes,
-        )
-        replace_with(rewriter, op, made)
+        rewriter.handle_operation_modification(op)
 
 
 class SizeOfOutput(RewritePattern):
@@ -450,18 +548,24 @@ class SizeOfOutput(RewritePattern):
 
 _INSERTIONS: Final = (ConstantInsertion(), InsertUncast())
 NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {
+    "tensor.concat": (ConcatenateOne(), StaticConcatenation()),
     "tensor.insert_slice": _INSERTIONS,
+    _GENERATE: (ConstantGeneration(),),
+    _RESHAPE: (MergeTensorReshapes(),),
     _OF_THREADS: _INSERTIONS,
 }
 PATTERNS: Final[tuple[RewritePattern, ...]] = (
     TakeUncast({"tensor.dim": (0,), "tensor.extract": (0,)}),
-    *SHARED,
+    *SLICES,
+    *RESHAPES,
     ConstantEmpty(),
     CastOfEmpty(),
+    CastOfPart(),
+    ElementOfGeneration(),
     ReshapeElements(),
-    MergeTensorReshapes(),
     ReshapeToSame(),
     DropOverwritten(),
-    ConstantPadding(),
     SizeOfOutput(),
+    SizeOfDestination(),
+    SizeOfReshaped(),
 )

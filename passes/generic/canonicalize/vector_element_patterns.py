@@ -6,23 +6,28 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from xdsl.context import Context
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i1
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType, i1
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from ....passmanager.releases.floats import pack
 from ....passmanager.releases.poison import poison
-from .by_dialect import Fold, Folded
+from .by_dialect import Entry, Fold, Folded, known_op
 from .constants import constant_of, dense_of_numbers, is_integer, uniform_attribute, uniform_number
 from .scalar_folds import MAX_ELEMENTS
-from .scalar_values import Float, Number
+from .scalar_values import Float, Number, element_of
+from .shapes import split
 from .vector_values import (
     broadcast_to,
+    dims,
     indices_of,
     is_poison,
     known_elements,
+    offset_in,
     owner_named,
+    position_of,
     shape_of,
     splat_value,
 )
@@ -119,11 +124,59 @@ class BroadcastOfElement(RewritePattern):
             rewriter.replace(op, broadcast_to(values[0], to))
 
 
+class ElementsInOrder(RewritePattern):
+    """Replace the elements of a vector, in order, by a `vector.shape_cast` of the vector that
+    consists of them. Source: `FromElementsToShapeCast` of MLIR."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.made = known_op(ctx, "vector.shape_cast")
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite a `vector.from_elements`."""
+        count, to = len(op.operands), op.results[0].type
+        first = op.operands[0].owner if count > 1 else None
+        if self.made is None or not isinstance(first, vector.ExtractOp):
+            return
+        source, position = first.vector, position_of(first)
+        shape = dims(source.type)
+        if len(position) != len(shape) or any(isinstance(index, SSAValue) for index in position):
+            return
+        kept, size = len(position), 1
+        while kept and position[kept - 1] == 0 and size < count:
+            kept -= 1
+            size *= shape[kept]
+        start = offset_in(position, shape)
+        if size != count or start is None:
+            return
+        for index, value in enumerate(op.operands):
+            taken = value.owner
+            if not isinstance(taken, vector.ExtractOp) or taken.vector is not source:
+                return
+            if offset_in(position_of(taken), shape) != start + index:
+                return
+        if kept:
+            place, part = (
+                split(position[:kept])[0],
+                VectorType(element_of(source.type), shape[kept:]),
+            )
+            source = rewriter.insert(
+                vector.ExtractOp.create(
+                    operands=[source],
+                    result_types=[part],
+                    properties={"static_position": place},
+                )
+            ).result
+        if source.type == to:
+            rewriter.replace(op, (), [source])
+        else:
+            rewriter.replace(op, self.made.create(operands=[source], result_types=[to]))
+
+
 FOLDS: Final[Mapping[str, Fold]] = {
     "vector.from_elements": _fold_from_elements,
     "vector.to_elements": _fold_to_elements,
 }
-NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {
-    "vector.from_elements": (BroadcastOfElement(),),
+NAMED: Final[Mapping[str, Sequence[Entry]]] = {
+    "vector.from_elements": (BroadcastOfElement(), ElementsInOrder),
     "vector.to_elements": (ElementsOfBroadcast(),),
 }

@@ -154,6 +154,20 @@ def _first(row: tuple[int, Size]) -> int:
     return row[0]
 
 
+class ExtractOfElements(RewritePattern):
+    """Make the vector of the elements that are taken out of a vector of elements."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: vector.ExtractOp, rewriter: PatternRewriter, /) -> None:
+        made = owner_named(op.vector, "vector.from_elements")
+        to = op.result.type
+        if made is None or not is_shaped(to):
+            return
+        if (start := offset_in(position_of(op), dims(op.vector.type))) is not None:
+            elements = made.operands[start : start + math.prod(dims(to))]
+            rewriter.replace(op, type(made).create(operands=elements, result_types=[to]))
+
+
 class ExtractOfShapeCast(RewritePattern):
     """Take an element or vector out of a vector before its shape is changed, or cast the whole
     vector."""
@@ -185,5 +199,6 @@ EXTRACTS: Final[tuple[RewritePattern, ...]] = (
     ExtractOfPart(),
     ExtractOfInsertedPart(),
     ExtractOfTranspose(),
+    ExtractOfElements(),
     ExtractOfShapeCast(),
 )

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from typing import Final
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ....passmanager.ir.text.printer import is_dense
 from ....passmanager.releases.poison import poison
-from .by_dialect import Fold, Folded
-from .constants import (
-    constant_of,
-    dense_of_bytes,
-    dense_of_numbers,
-    signed_integer,
-    uniform_attribute,
-    uniform_number,
-)
-from .scalar_folds import MAX_ELEMENTS
-from .scalar_values import Number, element_of, is_shaped
+from .by_dialect import Entry, Fold, Folded
+from .constants import constant_of, dense_of_bytes, uniform_attribute, uniform_number
+from .scalar_values import element_of, is_shaped
 from .shapes import Size, folded, split, static_list
 from .slice_patterns import TakeUncast
 from .vector_extract_patterns import EXTRACTS
+from .vector_insert_patterns import INSERTS
 from .vector_transfer_patterns import TRANSFERS
 from .vector_values import (
     Access,
@@ -36,8 +28,6 @@ from .vector_values import (
     core,
     dims,
     fits,
-    indices_of,
-    is_poison,
     known_elements,
     made_of,
     numbers_in,
@@ -97,6 +87,9 @@ def _fold_extract(op: Operation) -> Folded | None:
     start = offset_in(position, shape_of(source.type))
     if start is not None and (numbers := known_elements(source)) is not None:
         return made_of(numbers[start : start + math.prod(shape_of(to))], to)
+    if start is not None and not is_shaped(to):
+        if (made := owner_named(source, "vector.from_elements")) is not None:
+            return made.operands[start]
     return _of_insertions(op, position)
 
 
@@ -240,66 +233,7 @@ class ExtractOfShuffle(RewritePattern):
         rewriter.replace(op, access_like(op, [source], split(place)[0], ()))
 
 
-# Shuffles and bits
-
-
-def _fold_shuffle(op: Operation) -> Folded | None:
-    assert isinstance(op, vector.ShuffleOp)
-    mask = static_list(op.mask)
-    first, second = shape_of(op.v1.type), shape_of(op.v2.type)
-    if not first or not second:
-        return None
-    count = first[0]
-    if mask == list(range(count)):
-        return op.v1
-    if mask == list(range(count, count + second[0])):
-        return op.v2
-    a, b = known_elements(op.v1), known_elements(op.v2)
-    if a is None or b is None or len(first) > 1 or -1 in mask:
-        return None
-    both = [*a, *b]
-    return dense_of_numbers([both[index] for index in mask], op.result.type)
-
-
-class ShuffleOfPoison(RewritePattern):
-    """Take the elements of a shuffle of constants and poison, of which any value will do, from the
-    constant; a shuffle of one scalar broadcast is the broadcast."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: vector.ShuffleOp, rewriter: PatternRewriter, /) -> None:
-        splat = splat_value(op.v1)
-        if splat is not None and splat_value(op.v2) is splat:
-            rewriter.replace(
-                op, vector.BroadcastOp.create(operands=[splat], result_types=[op.result.type])
-            )
-            return
-        shape = shape_of(op.v1.type)
-        a, b = known_elements(op.v1), known_elements(op.v2)
-        undefined = list(map(is_poison, (op.v1, op.v2)))
-        mask = static_list(op.mask)
-        if all(undefined):
-            rewriter.replace(
-                op,
-                type(cast(Operation, op.v1.owner)).create(
-                    result_types=[op.result.type],
-                    properties=cast(Operation, op.v1.owner).properties,
-                ),
-            )
-            return
-        if len(shape) != 1 or (a is None and b is None):
-            return
-        if ((a is None or b is None) and not any(undefined)) or (
-            -1 not in mask and not any(undefined)
-        ):
-            return
-        both: list[Number | None] = [*(a or [None] * shape[0])]
-        both += b or [None] * shape_of(op.v2.type)[0]
-        numbers = [both[index] if index >= 0 else None for index in mask]
-        found = [number for number in numbers if number is not None]
-        if found:
-            chosen = [found[0] if number is None else number for number in numbers]
-            if (made := dense_of_numbers(chosen, op.result.type)) is not None:
-                rewriter.replace(op, arith.ConstantOp(made))
+# Bits
 
 
 def _fold_bitcast(op: Operation) -> Folded | None:
@@ -321,43 +255,19 @@ def _whole_bytes(*types: Attribute) -> bool:
     return all(isinstance(width, int) and width % 8 == 0 for width in widths)
 
 
-def _fold_constant_mask(op: Operation) -> Folded | None:
-    """Fold a mask of which all or no elements are set."""
-    to, sizes = op.results[0].type, numbers_in(op.properties["mask_dim_sizes"])
-    if 0 in sizes:
-        return uniform_attribute(0, to)
-    return uniform_attribute(1, to) if sizes == [*shape_of(to)] and sizes else None
-
-
-def _fold_mask(op: Operation) -> Folded | None:
-    """Fold a mask of which all or no elements are set."""
-    shape, sizes = shape_of(op.results[0].type), [signed_integer(size) for size in op.operands]
-    type = cast("VectorType[Attribute]", op.results[0].type)
-    is_scalable = any(bool(flag.value.data) for flag in type.scalable_dims)
-    if any(size is not None and size <= 0 for size in sizes) and shape:
-        return uniform_attribute(0, type)
-    known = [size for size in sizes if size is not None]
-    if is_scalable or len(known) < len(sizes) or not shape:
-        return None
-    if all(size >= limit for size, limit in zip(known, shape, strict=True)):
-        return uniform_attribute(1, type)
-    if math.prod(shape) > MAX_ELEMENTS:
-        return None
-    numbers = [
-        int(all(index < size for index, size in zip(indices_of(i, shape), known, strict=True)))
-        for i in range(math.prod(shape))
-    ]
-    return dense_of_numbers(numbers, type)
+def _fold_multi_reduction(op: Operation) -> Folded | None:
+    """Fold a reduction of a vector of one dimension, along none."""
+    source = op.operands[0]
+    is_none = len(dims(source.type)) == 1 and not numbers_in(op.properties["reduction_dims"])
+    return source if is_none and source.type == op.results[0].type else None
 
 
 FOLDS: Final[Mapping[str, Fold]] = {
     "vector.bitcast": _fold_bitcast,
     "vector.broadcast": _fold_broadcast,
-    "vector.constant_mask": _fold_constant_mask,
-    "vector.create_mask": _fold_mask,
     "vector.extract": _fold_extract,
     "vector.insert": _fold_insert,
-    "vector.shuffle": _fold_shuffle,
+    "vector.multi_reduction": _fold_multi_reduction,
 }
 
 
@@ -414,6 +324,7 @@ _UNCAST: Final = {
 }
 """The operands that may as well be what was cast."""
 
+NAMED: Final[Mapping[str, Sequence[Entry]]] = {"vector.insert": INSERTS}
 PATTERNS: Final[tuple[RewritePattern, ...]] = (
     TakeUncast(_UNCAST),
     MergeBroadcasts(),
@@ -422,7 +333,6 @@ PATTERNS: Final[tuple[RewritePattern, ...]] = (
     PoisonPosition(),
     ExtractOfBroadcast(),
     ExtractOfShuffle(),
-    ShuffleOfPoison(),
     ReduceOne(),
     *EXTRACTS,
     *TRANSFERS,

@@ -39,6 +39,11 @@ def _fold_shape_cast(op: Operation) -> Folded | None:
     if (inner := owner_named(source, "vector.shape_cast")) is not None:
         op.operands[0] = inner.operands[0]
         return op.results[0]
+    if (moved := owner_named(source, "vector.transpose")) is not None:
+        if not _keeps_order(moved):
+            return None
+        op.operands[0] = moved.operands[0]
+        return op.results[0]
     if isinstance(made, vector.BroadcastOp) and made.source.type == to:
         if without_ones(dims(to)) == without_ones(dims(source.type)):
             return made.source
@@ -59,13 +64,13 @@ class ShapeOfBroadcast(RewritePattern):
         inner, between, outer = dims(made.source.type), dims(made.results[0].type), dims(to)
         # The elements of the operand repeat in order only if none but the leading dimensions do.
         tail = core(inner)
-        if fits(inner, outer) and all(
+        if inner and without_ones(inner) == without_ones(between):
+            op.operands[0] = made.source
+            rewriter.handle_operation_modification(op)
+        elif fits(inner, outer) and all(
             not tail or sizes[-len(tail) :] == tail for sizes in (between, outer)
         ):
             rewriter.replace(op, broadcast_to(made.source, to))
-        elif inner and without_ones(inner) == without_ones(between):
-            op.operands[0] = made.source
-            rewriter.handle_operation_modification(op)
 
 
 class ShapeOfMask(RewritePattern):
@@ -125,11 +130,16 @@ def _permutation(op: Operation) -> list[int]:
     return numbers_in(op.properties["permutation"])
 
 
+def _keeps_order(op: Operation) -> bool:
+    """Return whether a transpose moves nothing but dimensions of size 1."""
+    sizes = dims(op.operands[0].type)
+    moved = [place for place in _permutation(op) if sizes[place] != 1]
+    return moved == sorted(moved)
+
+
 def _fold_transpose(op: Operation) -> Folded | None:
     source, to = op.operands[0], op.results[0].type
-    sizes = dims(source.type)
-    moved = [place for place in _permutation(op) if sizes[place] != 1]
-    if source.type == to and moved == sorted(moved):
+    if source.type == to and _keeps_order(op):
         return source
     number = uniform_number(constant_of(source))
     return None if number is None else uniform_attribute(number, to)
@@ -171,6 +181,21 @@ class TransposeOfBroadcast(RewritePattern):
             rewriter.replace(op, broadcast_to(made.source, to))
 
 
+class TransposeOfMask(RewritePattern):
+    """Make the mask of the permuted sizes."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite a `vector.transpose`."""
+        order, to = _permutation(op), op.results[0].type
+        if (mask := owner_named(op.operands[0], "vector.create_mask")) is not None:
+            operands = [mask.operands[place] for place in order]
+            rewriter.replace(op, type(mask).create(operands=operands, result_types=[to]))
+        elif (mask := owner_named(op.operands[0], "vector.constant_mask")) is not None:
+            sizes = numbers_in(mask.properties["mask_dim_sizes"])
+            properties = {"mask_dim_sizes": split([sizes[place] for place in order])[0]}
+            rewriter.replace(op, type(mask).create(result_types=[to], properties=properties))
+
+
 class TransposeOfElements(RewritePattern):
     """Make the permuted vector of the elements."""
 
@@ -209,5 +234,10 @@ FOLDS: Final[Mapping[str, Fold]] = {
 }
 NAMED: Final[Mapping[str, Sequence[RewritePattern]]] = {
     "vector.shape_cast": (ShapeOfBroadcast(), ShapeOfMask(), ShapeOfPart()),
-    "vector.transpose": (TransposeOfTranspose(), TransposeOfBroadcast(), TransposeOfElements()),
+    "vector.transpose": (
+        TransposeOfTranspose(),
+        TransposeOfBroadcast(),
+        TransposeOfMask(),
+        TransposeOfElements(),
+    ),
 }

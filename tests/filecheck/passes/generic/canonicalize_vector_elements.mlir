@@ -299,3 +299,117 @@ func.func @other_elements(%v: vector<2xf32>, %x: f32) -> (vector<2xf32>, vector<
   %4 = vector.from_elements %x, %0#0 : vector<2xf32>
   func.return %1, %3, %4 : vector<2xf32>, vector<1xf32>, vector<2xf32>
 }
+
+// All elements are written at once.
+// CHECK-LABEL: @insert_all(
+// CHECK-NEXT:    [[V0:%\w+]] = vector.broadcast %a : vector<4xf32> to vector<1x1x4xf32>
+// CHECK-NEXT:    func.return [[V0]] : vector<1x1x4xf32>
+func.func @insert_all(%a: vector<4xf32>, %b: vector<1x1x4xf32>) -> vector<1x1x4xf32> {
+  %0 = vector.insert %a, %b [0, 0] : vector<4xf32> into vector<1x1x4xf32>
+  func.return %0 : vector<1x1x4xf32>
+}
+
+// All elements are written, one after the other; later values are on top of earlier ones.
+// CHECK-LABEL: @insertions(
+// CHECK-NEXT:    [[V0:%\w+]], [[V1:%\w+]] = vector.to_elements %b : vector<2xi64>
+// CHECK-NEXT:    [[V2:%\w+]] = vector.from_elements %x, %y, %x, [[V1]] : vector<2x2xi64>
+// CHECK-NEXT:    func.return [[V2]] : vector<2x2xi64>
+func.func @insertions(%a: vector<2x2xi64>, %b: vector<2xi64>, %x: i64, %y: i64) -> vector<2x2xi64> {
+  %0 = vector.insert %x, %a [0, 0] : i64 into vector<2x2xi64>
+  %1 = vector.insert %b, %0 [1] : vector<2xi64> into vector<2x2xi64>
+  %2 = vector.insert %y, %1 [0, 1] : i64 into vector<2x2xi64>
+  %3 = vector.insert %x, %2 [1, 0] : i64 into vector<2x2xi64>
+  func.return %3 : vector<2x2xi64>
+}
+
+// An element is not written, or at a place that is not known, or others use a vector in between.
+// UNCHANGED: @some_insertions
+func.func @some_insertions(%a: vector<2xi64>, %i: index, %x: i64, %y: i64) -> (vector<2xi64>, vector<2xi64>, vector<2xi64>, vector<2xi64>) {
+  %0 = vector.insert %x, %a [0] : i64 into vector<2xi64>
+  %1 = vector.insert %x, %a [0] : i64 into vector<2xi64>
+  %2 = vector.insert %y, %1 [%i] : i64 into vector<2xi64>
+  %3 = vector.insert %x, %a [0] : i64 into vector<2xi64>
+  %4 = vector.insert %y, %3 [1] : i64 into vector<2xi64>
+  func.return %0, %2, %3, %4 : vector<2xi64>, vector<2xi64>, vector<2xi64>, vector<2xi64>
+}
+
+// Elements of a vector of elements.
+// CHECK-LABEL: @taken_elements(
+// CHECK-NEXT:    [[V0:%\w+]] = vector.from_elements %x, %y : vector<2xf32>
+// CHECK-NEXT:    func.return %y, [[V0]] : f32, vector<2xf32>
+func.func @taken_elements(%x: f32, %y: f32) -> (f32, vector<2xf32>) {
+  %0 = vector.from_elements %x, %y, %x, %y : vector<2x2xf32>
+  %1 = vector.extract %0[1, 1] : f32 from vector<2x2xf32>
+  %2 = vector.extract %0[1] : vector<2xf32> from vector<2x2xf32>
+  func.return %1, %2 : f32, vector<2xf32>
+}
+
+// The elements of a vector, or of the end of one, in order.
+// CHECK-LABEL: @in_order(
+// CHECK-NEXT:    [[V0:%\w+]] = vector.shape_cast %a : vector<2x2xi8> to vector<4xi8>
+// CHECK-NEXT:    [[V1:%\w+]] = vector.extract %a[1] : vector<2xi8> from vector<2x2xi8>
+// CHECK-NEXT:    func.return [[V0]], [[V1]] : vector<4xi8>, vector<2xi8>
+func.func @in_order(%a: vector<2x2xi8>) -> (vector<4xi8>, vector<2xi8>) {
+  %0 = vector.extract %a[0, 0] : i8 from vector<2x2xi8>
+  %1 = vector.extract %a[0, 1] : i8 from vector<2x2xi8>
+  %2 = vector.extract %a[1, 0] : i8 from vector<2x2xi8>
+  %3 = vector.extract %a[1, 1] : i8 from vector<2x2xi8>
+  %4 = vector.from_elements %0, %1, %2, %3 : vector<4xi8>
+  %5 = vector.from_elements %2, %3 : vector<2xi8>
+  func.return %4, %5 : vector<4xi8>, vector<2xi8>
+}
+
+// Another order, elements across rows, and of two vectors.
+// UNCHANGED: @out_of_order
+func.func @out_of_order(%a: vector<2x2xi8>, %b: vector<2x2xi8>) -> (vector<2xi8>, vector<2xi8>, vector<2xi8>) {
+  %0 = vector.extract %a[0, 0] : i8 from vector<2x2xi8>
+  %1 = vector.extract %a[0, 1] : i8 from vector<2x2xi8>
+  %2 = vector.extract %a[1, 0] : i8 from vector<2x2xi8>
+  %3 = vector.extract %b[0, 1] : i8 from vector<2x2xi8>
+  %4 = vector.from_elements %1, %0 : vector<2xi8>
+  %5 = vector.from_elements %1, %2 : vector<2xi8>
+  %6 = vector.from_elements %0, %3 : vector<2xi8>
+  func.return %4, %5, %6 : vector<2xi8>, vector<2xi8>, vector<2xi8>
+}
+
+// A shuffle of two vectors in turn, and one of an element.
+// CHECK-LABEL: @shuffles(
+// CHECK-NEXT:    [[V0:%\w+]] = vector.interleave %a, %b : vector<2xi8> -> vector<4xi8>
+// CHECK-NEXT:    [[V1:%\w+]] = vector.interleave %c, %d : vector<i8> -> vector<2xi8>
+// CHECK-NEXT:    [[V2:%\w+]] = vector.broadcast %d : vector<i8> to vector<1xi8>
+// CHECK-NEXT:    func.return [[V0]], [[V1]], [[V2]] : vector<4xi8>, vector<2xi8>, vector<1xi8>
+func.func @shuffles(%a: vector<2xi8>, %b: vector<2xi8>, %c: vector<i8>, %d: vector<i8>) -> (vector<4xi8>, vector<2xi8>, vector<1xi8>) {
+  %0 = vector.shuffle %a, %b [0, 2, 1, 3] : vector<2xi8>, vector<2xi8>
+  %1 = vector.shuffle %c, %d [0, 1] : vector<i8>, vector<i8>
+  %2 = vector.shuffle %c, %d [1] : vector<i8>, vector<i8>
+  func.return %0, %1, %2 : vector<4xi8>, vector<2xi8>, vector<1xi8>
+}
+
+// Shuffles in another order, of more dimensions, and of vectors of two sizes.
+// UNCHANGED: @other_shuffles
+func.func @other_shuffles(%a: vector<2xi8>, %b: vector<2xi8>, %c: vector<1x2xi8>, %d: vector<2xi8>, %e: vector<1xi8>) -> (vector<4xi8>, vector<2x2xi8>, vector<2xi8>) {
+  %0 = vector.shuffle %a, %b [2, 0, 3, 1] : vector<2xi8>, vector<2xi8>
+  %1 = vector.shuffle %c, %c [0, 1] : vector<1x2xi8>, vector<1x2xi8>
+  %2 = vector.shuffle %d, %e [0, 2] : vector<2xi8>, vector<1xi8>
+  func.return %0, %1, %2 : vector<4xi8>, vector<2x2xi8>, vector<2xi8>
+}
+
+// No dimension is reduced; a transpose that moves dimensions of size 1 before a cast of the shape.
+// CHECK-LABEL: @nothing_moves(
+// CHECK-NEXT:    [[V0:%\w+]] = vector.shape_cast %c : vector<1x4x3x1xi8> to vector<4x3xi8>
+// CHECK-NEXT:    func.return %a, [[V0]] : vector<2xf32>, vector<4x3xi8>
+func.func @nothing_moves(%a: vector<2xf32>, %b: vector<2xf32>, %c: vector<1x4x3x1xi8>) -> (vector<2xf32>, vector<4x3xi8>) {
+  %0 = vector.multi_reduction <mul>, %a, %b [] : vector<2xf32> to vector<2xf32>
+  %1 = vector.transpose %c, [1, 3, 0, 2] : vector<1x4x3x1xi8> to vector<4x1x1x3xi8>
+  %2 = vector.shape_cast %1 : vector<4x1x1x3xi8> to vector<4x3xi8>
+  func.return %0, %2 : vector<2xf32>, vector<4x3xi8>
+}
+
+// A reduction of more dimensions, and a transpose that changes the order.
+// UNCHANGED: @something_moves
+func.func @something_moves(%a: vector<2x2xf32>, %c: vector<1x4x3xi8>) -> (vector<2x2xf32>, vector<12xi8>) {
+  %0 = vector.multi_reduction <mul>, %a, %a [] : vector<2x2xf32> to vector<2x2xf32>
+  %1 = vector.transpose %c, [2, 0, 1] : vector<1x4x3xi8> to vector<3x1x4xi8>
+  %2 = vector.shape_cast %1 : vector<3x1x4xi8> to vector<12xi8>
+  func.return %0, %2 : vector<2x2xf32>, vector<12xi8>
+}

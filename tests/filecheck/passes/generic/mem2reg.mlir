@@ -150,3 +150,39 @@ func.func @escapes(%p: memref<memref<i32>>, %x: i32) -> i32 {
   %0 = memref.load %m[] : memref<i32>
   return %0 : i32
 }
+
+// Another type of the same size is stored or loaded, or a smaller one is loaded.
+// CHECK-LABEL: @conversions(
+// CHECK-NEXT:    [[V0:%\w+]] = llvm.bitcast %bits : i32 to vector<2xi16>
+// CHECK-NEXT:    "test.op"(%bits, [[V0]]) : (i32, vector<2xi16>) -> ()
+// CHECK-NEXT:    [[V1:%\w+]] = llvm.ptrtoint %p : !llvm.ptr to i64
+// CHECK-NEXT:    [[V2:%\w+]] = llvm.trunc [[V1]] : i64 to i16
+// CHECK-NEXT:    llvm.return [[V2]] : i16
+llvm.func @conversions(%bits: i32, %p: !llvm.ptr) -> i16 {
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %0 = llvm.alloca %one x f32 : (i32) -> !llvm.ptr
+  llvm.store %bits, %0 : i32, !llvm.ptr
+  %1 = llvm.load %0 : !llvm.ptr -> i32
+  %2 = llvm.load %0 : !llvm.ptr -> vector<2xi16>
+  "test.op"(%1, %2) : (i32, vector<2xi16>) -> ()
+  %3 = llvm.alloca %one x i64 : (i32) -> !llvm.ptr
+  llvm.store %p, %3 : !llvm.ptr, !llvm.ptr
+  %4 = llvm.load %3 : !llvm.ptr -> i16
+  llvm.return %4 : i16
+}
+
+// More than the slot is loaded, less is stored, the bits of a type are not whole bytes, pointers of
+// two address spaces.
+// UNCHANGED: @not_converted
+llvm.func @not_converted(%x: i16, %y: i24, %p: !llvm.ptr<1>) -> i64 {
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %0 = llvm.alloca %one x i32 : (i32) -> !llvm.ptr
+  %1 = llvm.load %0 : !llvm.ptr -> i64
+  %2 = llvm.alloca %one x i32 : (i32) -> !llvm.ptr
+  llvm.store %x, %2 : i16, !llvm.ptr
+  %3 = llvm.alloca %one x i24 : (i32) -> !llvm.ptr
+  %4 = llvm.load %3 : !llvm.ptr -> i20
+  %5 = llvm.alloca %one x !llvm.ptr : (i32) -> !llvm.ptr
+  llvm.store %p, %5 : !llvm.ptr<1>, !llvm.ptr
+  llvm.return %1 : i64
+}
