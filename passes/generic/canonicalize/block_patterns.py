@@ -13,6 +13,7 @@ from typing import TypeAlias
 from xdsl.dialects import arith, cf
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 
 from .region_helpers import replace_by_constant, uses_among
 
@@ -57,6 +58,19 @@ class PassThroughSwitch(RewritePattern):
             rewriter.replace(op, new)
 
 
+class MergeWithSuccessor(RewritePattern):
+    """Move the operations of a block to the end of the only one that branches there, by `cf.br`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: cf.BranchOp, rewriter: PatternRewriter, /) -> None:
+        target, block = op.successor, op.parent
+        if block is None or target is block or not _has_one_predecessor(target):
+            return
+        values = op.operands
+        rewriter.erase(op)
+        rewriter.inline_block(target, InsertPoint.at_end(block), values)
+
+
 class PropagateConditionToBlocks(RewritePattern):
     """Replace the condition of a `cf.cond_br` by true in the block that is taken then, and by false
     in the other one, unless another branch leads there."""
@@ -66,9 +80,14 @@ class PropagateConditionToBlocks(RewritePattern):
         if isinstance(op.cond.owner, arith.ConstantOp):
             return
         for block, truth in ((op.then_block, True), (op.else_block, False)):
-            if len([*islice(block.uses, 2)]) == 1:
+            if _has_one_predecessor(block):
                 places = uses_among(op.cond, block.ops, partial(_is_in, block))
                 replace_by_constant(rewriter, op.cond, places, truth)
+
+
+def _has_one_predecessor(block: Block) -> bool:
+    """Return whether one branch leads to a block; xDSL's `predecessors` looks at all."""
+    return len([*islice(block.uses, 2)]) == 1
 
 
 def _is_in(block: Block, op: Operation) -> bool:

@@ -25,6 +25,7 @@ from ..identical_blocks import merge_identical_blocks
 from ..region_dead_code import remove_region_dead_code
 from ..remove_dead_values import remove_dead_values
 from .block_patterns import (
+    MergeWithSuccessor,
     PassThroughBranch,
     PassThroughCondBranch,
     PassThroughSwitch,
@@ -50,7 +51,8 @@ REPLACED: Final[Mapping[type[RewritePattern], Sequence[RewritePattern]]] = {
     cf.SimplifyPassThroughBr: (PassThroughBranch(),),
     cf.SimplifyPassThroughCondBranch: (PassThroughCondBranch(),),
     cf.SimplifyPassThroughSwitch: (PassThroughSwitch(),),
-    # It walks over all uses of a condition for each branch.
+    # They walk over all branches to a block, and all uses of a condition, for each branch.
+    cf.SimplifyBrToBlockWithSinglePred: (MergeWithSuccessor(),),
     cf.CondBranchTruthPropagation: (PropagateConditionToBlocks(),),
     # Arithmetic whose result has no place in its type: `FoldScalar` computes it.
     arith.FoldConstConstOp: (),
