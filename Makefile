@@ -199,11 +199,14 @@ fuzz-workers: $(VENV)/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz.workers $(if $(SEED),--seed $(SEED)) \
 		$(if $(CASES),--cases $(CASES))
 
-# Random modules with memory and blocks through random pipelines of the general passes.
+# Random modules with memory and blocks through random pipelines of the general passes, and through
+# each of these passes beside mlir-opt.
 .PHONY: fuzz-general
 fuzz-general: $(VENV)/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz.general $(if $(SEED),--seed $(SEED)) \
 		$(if $(CASES),--cases $(CASES))
+	PASSLINE_GENERAL_CASES=$(or $(CASES),3000) $(BIN)/python -m pytest -q -n 0 \
+		tests/conformance/test_general_passes.py
 
 # Broken input to the tools: mutated IR, models, pipelines and so on.
 fuzz-broken: $(VENV)/installed-test

@@ -1,6 +1,7 @@
 """Growth of time and peak memory with the number of operations, each run a process of its own.
 
     make bench-growth                       # up to a million operations; takes long
+    make bench-growth FILTER=inline         # of one of the general passes, on each of its inputs
 
 A process makes its input, which is not timed: verifying, printing, copying and the passes need a
 module, which our parser reads for both sides. The peak memory is that of the whole process, with
@@ -23,13 +24,15 @@ from statistics import linear_regression
 from time import process_time
 from typing import NamedTuple
 
+from cases.general import GENERAL, GENERAL_INPUTS
 from cases.text import STEPS
 from cases.workloads import Workload, relax_graph, tensor_ops
 from table.rows import SIZES, Case, Pair, Round, Row, Run, Sample, Scope, sizes
 
+from passline.passes import REPLACEMENTS
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline
-from passline.passmanager.registry import make_ir_context
+from passline.passmanager.registry import installed, make_ir_context
 
 __all__ = ["Growth", "cases", "exponent", "growths"]
 
@@ -52,7 +55,22 @@ def optimize(workload: Workload) -> Run:
     return run
 
 
-INPUTS: Mapping[str, Callable[[int], str]] = {"tensor ops": tensor_ops, "relax graph": relax_graph}
+def run_pass(text: str, workload: Workload) -> Run:
+    """Return a pass on the module of a workload, without verification."""
+    module, ir_context = workload.module, make_ir_context()
+
+    def run() -> None:
+        with PassContext(opt_level=4, verify_each=False):
+            parse_pipeline(text, installed().passes | REPLACEMENTS).apply(ir_context, module)
+
+    return run
+
+
+INPUTS: Mapping[str, Callable[[int], str]] = {
+    "tensor ops": tensor_ops,
+    "relax graph": relax_graph,
+    **GENERAL_INPUTS,
+}
 TASKS: Mapping[str, tuple[str, Sequence[Callable[[Workload], Run]]]] = {
     **{step: ("tensor ops", STEPS[step]) for step in ("read", "verify", "print", "copy")},
     "optimize": ("relax graph", (optimize,)),
@@ -68,23 +86,29 @@ def cases(scope: Scope) -> Iterator[Case]:
         for ops in sizes(scope, at_most=SIZES[-1]):
             with_peer = len(sides) > PEER and ops <= PEER_AT_MOST
             rounds = 1 if ops >= ONE_ROUND_FROM else 3
-            prepare = partial(pair_of, task, ops, with_peer)
+            prepare = partial(pair_of, task, on, ops, with_peer)
             yield Case(f"growth: {task}", on, "xDSL" if with_peer else "", prepare, ops, rounds)
+    # These are not on the page: a pass has a handful of inputs.
+    for name, inputs in GENERAL.items():
+        for on in inputs:
+            for ops in sizes(scope, at_most=SIZES[-1]):
+                prepare = partial(pair_of, name, on, ops, False)
+                yield Case(f"growth of {name}", on, "", prepare, ops, 1, quick=False)
 
 
-def pair_of(task: str, ops: int, with_peer: bool) -> Pair:
+def pair_of(task: str, on: str, ops: int, with_peer: bool) -> Pair:
     """Return processes of both sides, and what their memory is without IR."""
     sides = (OURS, PEER) if with_peer else (OURS,)
-    bases = [process(task, SMALL, side)().peak for side in sides]
-    rounds = [process(task, ops, side) for side in sides]
+    bases = [process(task, on, SMALL, side)().peak for side in sides]
+    rounds = [process(task, on, ops, side) for side in sides]
     return Pair(rounds[0], rounds[1] if with_peer else None, base=(bases[0], bases[-1]))
 
 
-def process(task: str, ops: int, side: int) -> Round:
+def process(task: str, on: str, ops: int, side: int) -> Round:
     """Return a round that does a task in a process of its own."""
 
     def sample() -> Sample:
-        command = [sys.executable, __file__, task, str(ops), str(side)]
+        command = [sys.executable, __file__, task, on, str(ops), str(side)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError((done.stderr.strip().splitlines() or ["the process died"])[-1])
@@ -93,11 +117,11 @@ def process(task: str, ops: int, side: int) -> Round:
     return sample
 
 
-def perform(task: str, ops: int, side: int) -> Sample:
-    """Do a task in this process."""
-    on, sides = TASKS[task]
-    sides[side](Workload(on, SMALL, partial(INPUTS[on], SMALL)))()  # imports
-    run = sides[side](Workload(on, ops, partial(INPUTS[on], ops)))
+def perform(task: str, on: str, ops: int, side: int) -> Sample:
+    """Do a task, or run a general pass, in this process."""
+    prepare = TASKS[task][1][side] if task in TASKS else partial(run_pass, task)
+    prepare(Workload(on, SMALL, partial(INPUTS[on], SMALL)))()  # imports
+    run = prepare(Workload(on, ops, partial(INPUTS[on], ops)))
     gc.collect()
     start = process_time()
     result = run()
@@ -162,10 +186,11 @@ def growths(rows: Sequence[Row]) -> list[Growth]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("task")
+    parser.add_argument("on")
     parser.add_argument("ops", type=int)
     parser.add_argument("side", type=int)
     args = parser.parse_args()
     # As in passline-opt.
     gc.set_threshold(100_000, 20, 100)
     sys.setrecursionlimit(200_000)
-    print(json.dumps(perform(args.task, args.ops, args.side).__dict__))
+    print(json.dumps(perform(args.task, args.on, args.ops, args.side).__dict__))

@@ -96,10 +96,14 @@ if TYPE_CHECKING:
     from .tir.narrow_data_type import NarrowDataType as NarrowDataType
     from .tir.outline_parallel import OutlineParallel as OutlineParallel
     from .tir.parallelize import Parallelize as Parallelize
+    from .tir.remove_assume import RemoveAssume as RemoveAssume
     from .tir.remove_no_op import RemoveNoOp as RemoveNoOp
     from .tir.simplify import Simplify as Simplify
     from .tir.storage_rewrite import StorageRewrite as StorageRewrite
     from .tir.unroll_loop import UnrollLoop as UnrollLoop
+    from .tir.use_assume_to_reduce_branches import (
+        UseAssumeToReduceBranches as UseAssumeToReduceBranches,
+    )
     from .tir.vectorize_loop import VectorizeLoop as VectorizeLoop
 
     __all__: list[str]

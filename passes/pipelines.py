@@ -73,6 +73,8 @@ LOWER_TO_TIR = Stages(
 LOWER_TO_MLIR = Stages(
     {
         "loops": (
+            "tir-use-assume-to-reduce-branches",
+            "tir-remove-assume",  # after the pass that needs them: they are operations in loops
             "tir-parallelize",  # before partition: it needs the conditions of the loops
             # Before vectorization: only the tail of a loop keeps its guards, and needs masks.
             "tir-loop-partition{partition-const-loop=true}",

@@ -10,6 +10,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import permutations
 from typing import NoReturn, TypeGuard, TypeVar, cast
 
@@ -19,6 +20,8 @@ from xdsl.traits import Commutative, ConstantLike
 
 from ...dialects.relax.attributes import PropertyValue, properties_of
 from ...dialects.relax.types import Tensor, is_tensor, shape_of
+from ...passmanager.names import did_you_mean
+from ...passmanager.registry import make_ir_context
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ def is_op(name: str, **attributes: PropertyValue) -> OpPattern:
 
     Call the pattern with patterns of operands to constrain these too:
     `is_op("relax.add")(wildcard(), is_const())`, in any order if the operation is commutative.
+    Errors: ValueError for a name that a registered dialect does not have.
     """
     return OpPattern(name, attributes)
 
@@ -225,6 +229,12 @@ class OpPattern(Pattern):
     attributes: Mapping[str, PropertyValue]
     operands: tuple[Pattern, ...] | None = None
 
+    def __post_init__(self) -> None:
+        names = _names_of(self.name.partition(".")[0])
+        if names and self.name not in names:
+            hint = did_you_mean(self.name, names)
+            raise ValueError(f"pattern of an operation '{self.name}': there is none{hint}")
+
     def __call__(self, *operands: Pattern) -> OpPattern:
         return OpPattern(self.name, self.attributes, operands)
 
@@ -274,6 +284,17 @@ class OpPattern(Pattern):
         return text
 
 
+@cache
+def _names_of(dialect: str) -> frozenset[str]:
+    """Return the names of the operations of a dialect; none if it is not registered, so that its
+    operations are not known."""
+    context = make_ir_context()
+    if dialect not in context.registered_dialect_names:
+        return frozenset()
+    context.load_registered_dialect(dialect)
+    return frozenset(op.name for op in context.loaded_ops)
+
+
 def _match_all(
     patterns: Sequence[Pattern], values: Sequence[SSAValue], found: Match
 ) -> Iterator[Match]:
@@ -301,7 +322,7 @@ def parse_pattern(text: str) -> Pattern:
         type         ::= ":" (sizes | dtype | sizes "x" dtype | "scalar"), as in 2x?xf32
 
     The value of a property is written as in JSON. Errors: ValueError, with the expected and the
-    given text.
+    given text, or the name of an operation that a registered dialect does not have.
     """
     parser = _PatternParser(text)
     pattern = parser.alternatives()

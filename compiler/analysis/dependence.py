@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import MemRefType, NoneAttr, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from ...dialects.tir.ops import ForKind, ForOp, PrefetchOp, YieldOp
+from ...dialects.tir.ops import AssumeOp, ForKind, ForOp, PrefetchOp, YieldOp
 from ...passes.generic.purity import Allocation, View
 from ...passmanager.ir.effects import own_effects
 from ...passmanager.ir.walk import ancestors, walk
@@ -146,7 +146,9 @@ class DependenceTest:
                 case vector.StoreOp():
                     self.add(op, op.base, op.indices, lanes_of(op.vector), is_store=True)
                 # An assertion may fail in another order, but it ends the program in each.
-                case memref.DimOp() | memref.GetGlobalOp() | cf.AssertOp() | PrefetchOp():
+                case cf.AssertOp() | AssumeOp() | PrefetchOp():
+                    pass
+                case memref.DimOp() | memref.GetGlobalOp():
                     pass
                 case YieldOp() | scf.YieldOp():
                     pass

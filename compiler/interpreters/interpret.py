@@ -78,8 +78,8 @@ def interpret(
             raise PasslineError(
                 f"@{name} cannot be computed: calls are nested too deeply"
             ) from None
-        except AssertionFailed:
-            raise PasslineError(position.assertion_text()) from None
+        except AssertionFailed as error:
+            raise PasslineError(position.assertion_text(str(error))) from None
         except NotInstalledError:
             raise
         except Exception as error:  # semantics of other projects may raise anything

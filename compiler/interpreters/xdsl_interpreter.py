@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import FileLineColLoc
-from xdsl.dialects.cf import AssertOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions, OpImplResult, PythonValues
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
@@ -89,7 +88,7 @@ CALLS: Final[frozenset[type[Operation]]] = frozenset(
 
 
 class AssertionFailed(InterpretationError):
-    """The condition of a `cf.assert` does not hold."""
+    """The condition of a `cf.assert` or `tir.assume` does not hold."""
 
 
 def assertion_text(
@@ -131,8 +130,8 @@ class Position(Interpreter.Listener):
         if type(op) in CALLS:
             self.calls.pop()
 
-    def assertion_text(self) -> str:
+    def assertion_text(self, message: str) -> str:
         """Return the error message of the assertion that is the current operation."""
-        assert isinstance(self.op, AssertOp)
+        assert self.op is not None
         call = location_of(self.calls[-1]) if self.calls else None
-        return assertion_text(self.op.msg.data, location_of(self.op), call)
+        return assertion_text(message, location_of(self.op), call)

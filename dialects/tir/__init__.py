@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from .ops import (
+    AssumeOp,
     CallOp,
     Dp4aOp,
     ForKindAttr,
@@ -20,6 +21,6 @@ __all__ = ["Tir"]
 
 Tir = Dialect(
     "tir",
-    [CallOp, Dp4aOp, ForOp, LanewiseOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp],
+    [AssumeOp, CallOp, Dp4aOp, ForOp, LanewiseOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp],
     [ForKindAttr],
 )

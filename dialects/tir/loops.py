@@ -27,7 +27,13 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminator
+from xdsl.traits import (
+    IsTerminator,
+    MemoryWriteEffect,
+    Pure,
+    RecursiveMemoryEffect,
+    SingleBlockImplicitTerminator,
+)
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
@@ -36,7 +42,7 @@ from ...passmanager.ir.structured_flow import ParallelFlow
 from ...passmanager.releases.attributes import EnumAttribute
 from ..signature import of_signature
 
-__all__ = ["ForKind", "ForKindAttr", "ForOp", "LikelyOp", "YieldOp", "print_body"]
+__all__ = ["AssumeOp", "ForKind", "ForKindAttr", "ForOp", "LikelyOp", "YieldOp", "print_body"]
 
 
 # The body of a function or loop: its terminator and its syntax.
@@ -234,3 +240,26 @@ class LikelyOp(IRDLOperation):
 
     def __init__(self, condition: SSAValue | Operation):
         super().__init__(operands=[condition], result_types=[i1])
+
+
+@irdl_op_definition
+class AssumeOp(IRDLOperation):
+    """A condition that always holds (TVM `assume`):
+
+        tir.assume %condition
+
+    Passes may rely on it; `tir-remove-assume` removes it. If it does not hold, the program is
+    undefined, and the interpreter ends with an error.
+    """
+
+    name = "tir.assume"
+
+    condition = operand_def(i1)
+
+    # Passes keep it, as a write to memory that no operation reads.
+    traits = traits_def(MemoryWriteEffect())
+
+    assembly_format = "$condition attr-dict"
+
+    def __init__(self, condition: SSAValue | Operation):
+        super().__init__(operands=[condition])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from .functions import OUTPUTS, CallOp, PrimFuncOp, output_count
 from .lanewise import Dp4aOp, LanewiseOp, PrefetchOp
-from .loops import ForKind, ForKindAttr, ForOp, LikelyOp, YieldOp
+from .loops import AssumeOp, ForKind, ForKindAttr, ForOp, LikelyOp, YieldOp
 
 __all__ = [
     "OUTPUTS",
+    "AssumeOp",
     "CallOp",
     "Dp4aOp",
     "ForKind",

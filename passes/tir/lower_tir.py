@@ -32,6 +32,7 @@ from ...compiler.analysis.memory.storage_plan import ALIGNMENT
 from ...dialects.arith_types import is_vector
 from ...dialects.target import DEFAULT, Target, target_of
 from ...dialects.tir.ops import (
+    AssumeOp,
     CallOp,
     Dp4aOp,
     ForKind,
@@ -310,6 +311,8 @@ def _lower_body(op: PrimFuncOp, target: Target, scalarize: bool) -> None:
         match inner:
             case ForOp():
                 lower_loop(inner, one.result)
+            case AssumeOp():
+                Rewriter.erase_op(inner)
             case LikelyOp():
                 Rewriter.replace_op(inner, [], [inner.condition])
             case PrefetchOp():

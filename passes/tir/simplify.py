@@ -15,7 +15,7 @@ from ...compiler.analysis.arith.expressions import BOOLEAN, is_expression
 from ...compiler.analysis.arith.linear_form import ONE, ZERO
 from ...compiler.analysis.arith.ranges import Range
 from ...compiler.analysis.arith.rewrite_simplify import RewriteSimplifier
-from ...dialects.tir.ops import ForOp, PrimFuncOp, YieldOp
+from ...dialects.tir.ops import AssumeOp, ForOp, PrimFuncOp, YieldOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import erase
@@ -137,6 +137,8 @@ class FunctionSimplifier:
             case memref.AllocOp() | memref.AllocaOp():
                 for size in op.dynamic_sizes:
                     self.analyzer.constraints.add(self.analyzer.linear(size), Range(0))
+            case AssumeOp():
+                self.analyzer.assume(op.condition)
             case YieldOp() | scf.YieldOp():
                 pass
             case _:

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import Value, entry_function
+from passline.passes import REPLACEMENTS, UNIVERSE
 from passline.passmanager import PassContext
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
@@ -36,6 +37,7 @@ GENERAL = (
     *("remove-dead-values", "sccp", "sroa", "strip-debuginfo", "symbol-dce"),
     *("symbol-privatize{exclude=main}", "topological-sort"),
 )
+PASSES = UNIVERSE.all_passes | REPLACEMENTS
 ARGUMENTS: tuple[tuple[Value, ...], ...] = (
     (np.int32(5), np.int32(-3), 2, True, False, np.float32(1.5)),
     (np.int32(-(2**31)), np.int32(2**31 - 1), 3, False, True, np.float32(-0.0)),
@@ -68,7 +70,7 @@ def check_general_seed(seed: int, counts: Counter[str] | None = None) -> str:
         for name in names:
             before = str(module)
             with PassContext(opt_level=4):
-                parse_pipeline(name).apply(ctx, module)
+                parse_pipeline(name, PASSES).apply(ctx, module)
             verify(module)
             if counts is not None and str(module) != before:
                 counts[name] += 1

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from xdsl.dialects import cf, scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from ....dialects.tir.ops import ForOp
+from ....dialects.tir.ops import AssumeOp, ForOp
 from .analyzer import Analyzer
 
 Scope: TypeAlias = Callable[[Analyzer], AbstractContextManager[object]]
@@ -20,7 +20,7 @@ Scope: TypeAlias = Callable[[Analyzer], AbstractContextManager[object]]
 
 def walk_in_scopes(root: Block, analyzer: Analyzer) -> Iterator[Operation]:
     """Yield the operations in `root` in preorder. Meanwhile `analyzer` knows what the loops,
-    branches and assertions around each operation say.
+    branches, assertions and assumptions around each operation say.
 
     The operation may be replaced, and others inserted before it.
     """
@@ -38,8 +38,8 @@ def walk_in_scopes(root: Block, analyzer: Analyzer) -> Iterator[Operation]:
         visit.next = op.next_op
         inner = [*scoped_blocks(op)]
         yield op
-        if isinstance(op, cf.AssertOp):
-            analyzer.assume(op.arg)
+        if isinstance(op, cf.AssertOp | AssumeOp):
+            analyzer.assume(op.operands[0])
         pending += [_Visit(block.first_op, scope) for block, scope in reversed(inner)]
 
 

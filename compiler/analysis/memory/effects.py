@@ -20,7 +20,7 @@ from xdsl.traits import (
     RecursiveMemoryEffect,
 )
 
-from ....dialects.tir.ops import ForOp, PrimFuncOp
+from ....dialects.tir.ops import AssumeOp, ForOp, PrimFuncOp
 from ....passes.generic.purity import Allocation, View
 from ....passes.generic.scoped_dict import ScopedDict
 from ....passmanager.ir.effects import class_effects
@@ -66,6 +66,8 @@ class Effects(NamedTuple):
 
 
 NOTHING, OPAQUE = Effects(), Effects(is_opaque=True)
+ASSUMES = Effects(writes=frozenset([SymbolRefAttr("")]))
+"""The effects of an assumption: it stays, but no operation reads what it writes."""
 
 
 def union(effects: Iterable[Effects]) -> Effects:
@@ -154,6 +156,8 @@ class Memory:
             return OPAQUE if root is None else Effects(writes=frozenset([root]))
         if WITHOUT_EFFECTS[cls]:
             return NOTHING
+        if cls is AssumeOp:
+            return ASSUMES
         if isinstance(op, memref.CopyOp):
             source, target = self.root(op.source), self.root(op.destination)
             if source is None or target is None:

@@ -23,6 +23,7 @@ from xdsl.traits import IsTerminator, SymbolUserOpInterface
 from xdsl.utils.type import get_element_type_or_self
 
 from ....dialects.relax.types import is_number
+from ....dialects.tir.ops import AssumeOp
 from ....passmanager.ir.effects import UNKNOWN, WRITES, class_effects
 from ....passmanager.ir.per_class import PerClass
 from ....passmanager.names import Change, Rounding
@@ -243,10 +244,10 @@ class Effect:
 def _is_effect(op_class: type[Operation]) -> bool:
     """Return whether operations of a class may have side effects.
 
-    Terminators and calls have none themselves. Neither have assertions, which passes add and
-    remove: an input for which one fails is refused.
+    Terminators and calls have none themselves. Neither have assertions and assumptions, which
+    passes add and remove: an input for which one fails is refused.
     """
-    if issubclass(op_class, AssertOp):
+    if issubclass(op_class, AssertOp | AssumeOp):
         return False
     traits = (IsTerminator, SymbolUserOpInterface)
     if any(op_class.has_trait(trait, value_if_unregistered=False) for trait in traits):

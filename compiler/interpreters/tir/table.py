@@ -34,6 +34,7 @@ from xdsl.utils.exceptions import InterpretationError
 from ....dialects.relax.types import Element, is_element
 from ....dialects.tir import ops
 from ..arrays import dtype_of, fit, is_bool, stored_dtype
+from ..xdsl_interpreter import AssertionFailed
 
 # Tables of semantics, and their conversion to functions of xDSL's interpreter.
 
@@ -213,6 +214,12 @@ class BufferFunctions(InterpreterFunctions):
         body = op.body
         for i in range(min, min + extent):
             interpreter.run_ssacfg_region(body, (i,), "for")
+        return ()
+
+    @impl(ops.AssumeOp)
+    def run_assume(self, _: Interpreter, op: ops.AssumeOp, args: PythonValues) -> PythonValues:
+        if not args[0]:
+            raise AssertionFailed("what tir.assume says does not hold")
         return ()
 
     @impl(ops.LikelyOp)

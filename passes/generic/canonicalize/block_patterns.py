@@ -6,11 +6,16 @@ xDSL's go one block further at a time, and never end in a cycle of such blocks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import islice
 from typing import TypeAlias
 
-from xdsl.dialects import cf
-from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.dialects import arith, cf
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
+
+from .region_helpers import replace_by_constant, uses_among
 
 Target: TypeAlias = tuple[Block, Sequence[SSAValue]]
 """A block, and the values of its arguments."""
@@ -51,6 +56,42 @@ class PassThroughSwitch(RewritePattern):
             blocks, values = zip(*ends, strict=True)
             new = cf.SwitchOp(op.flag, blocks[0], values[0], op.case_values, blocks[1:], values[1:])
             rewriter.replace(op, new)
+
+
+class MergeWithSuccessor(RewritePattern):
+    """Move the operations of a block to the end of the only one that branches there, by `cf.br`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: cf.BranchOp, rewriter: PatternRewriter, /) -> None:
+        target, block = op.successor, op.parent
+        if block is None or target is block or not _has_one_predecessor(target):
+            return
+        values = op.operands
+        rewriter.erase(op)
+        rewriter.inline_block(target, InsertPoint.at_end(block), values)
+
+
+class PropagateConditionToBlocks(RewritePattern):
+    """Replace the condition of a `cf.cond_br` by true in the block that is taken then, and by false
+    in the other one, unless another branch leads there."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: cf.ConditionalBranchOp, rewriter: PatternRewriter, /) -> None:
+        if isinstance(op.cond.owner, arith.ConstantOp):
+            return
+        for block, truth in ((op.then_block, True), (op.else_block, False)):
+            if _has_one_predecessor(block):
+                places = uses_among(op.cond, block.ops, partial(_is_in, block))
+                replace_by_constant(rewriter, op.cond, places, truth)
+
+
+def _has_one_predecessor(block: Block) -> bool:
+    """Return whether one branch leads to a block; xDSL's `predecessors` looks at all."""
+    return len([*islice(block.uses, 2)]) == 1
+
+
+def _is_in(block: Block, op: Operation) -> bool:
+    return op.parent is block
 
 
 def _ends_of_chains(targets: Sequence[Target]) -> list[Target] | None:

@@ -21,7 +21,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from ....passmanager.fast.pattern_driver import DeclaredPatterns
 from .constants import Constant
 from .scalar_folds import is_foldable_scalar
-from .scalar_patterns import FoldScalar, HoistConstant
+from .scalar_patterns import CONSTANTS, FoldScalar, HoistConstant
 
 __all__ = ["DialectFolds", "DialectPatterns", "Entry", "Fold", "Folded", "known_op"]
 
@@ -65,23 +65,6 @@ _MODULES: Final[Mapping[str, str]] = {
     "vector.transpose": "vector_shape_patterns",
 }
 """The modules of dialects, and of operations whose dialect has all else in place."""
-_CONSTANTS: Final = frozenset(
-    (
-        "arith.constant",
-        "complex.constant",
-        "func.constant",
-        "index.bool.constant",
-        "index.constant",
-        "llvm.mlir.addressof",
-        "llvm.mlir.constant",
-        "llvm.mlir.poison",
-        "llvm.mlir.undef",
-        "llvm.mlir.zero",
-        "tosa.const",
-        "ub.poison",
-    )
-)
-"""The operations that `HoistConstant` takes."""
 
 
 class _Dialect(NamedTuple):
@@ -124,7 +107,7 @@ class DialectFolds(DeclaredPatterns):
 
     def patterns_of(self, op_class: type[Operation]) -> Iterator[RewritePattern]:
         """Yield the patterns for a class of operation, in order."""
-        if op_class.name in _CONSTANTS:
+        if op_class.name in CONSTANTS:
             # Equal constants are one value for the other patterns, as in MLIR's driver.
             yield self._hoist
         elif is_foldable_scalar(op_class):

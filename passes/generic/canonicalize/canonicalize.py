@@ -24,7 +24,13 @@ from ....passmanager.rewriting import apply_patterns
 from ..identical_blocks import merge_identical_blocks
 from ..region_dead_code import remove_region_dead_code
 from ..remove_dead_values import remove_dead_values
-from .block_patterns import PassThroughBranch, PassThroughCondBranch, PassThroughSwitch
+from .block_patterns import (
+    MergeWithSuccessor,
+    PassThroughBranch,
+    PassThroughCondBranch,
+    PassThroughSwitch,
+    PropagateConditionToBlocks,
+)
 from .by_dialect import DialectFolds, DialectPatterns
 from .control_flow_patterns import control_flow_patterns
 from .loop_patterns import HoistLoopConstants, InlineExecuteRegion, InlineSingleIteration
@@ -45,6 +51,9 @@ REPLACED: Final[Mapping[type[RewritePattern], Sequence[RewritePattern]]] = {
     cf.SimplifyPassThroughBr: (PassThroughBranch(),),
     cf.SimplifyPassThroughCondBranch: (PassThroughCondBranch(),),
     cf.SimplifyPassThroughSwitch: (PassThroughSwitch(),),
+    # They walk over all branches to a block, and all uses of a condition, for each branch.
+    cf.SimplifyBrToBlockWithSinglePred: (MergeWithSuccessor(),),
+    cf.CondBranchTruthPropagation: (PropagateConditionToBlocks(),),
     # Arithmetic whose result has no place in its type: `FoldScalar` computes it.
     arith.FoldConstConstOp: (),
     arith.SignlessIntegerBinaryOperationConstantProp: (),

@@ -5,15 +5,21 @@ They leave results and carried values without uses to `remove_dead_results`.
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
+from itertools import islice
+
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import AnyFloat, BoolAttr, IndexType, IntegerType, MemRefType, VectorType
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType, VectorType
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 
+from ....passmanager.ir.walk import walk
 from .block_patterns import DropUnreachableTarget
 from .constants import constant_integer, signed_integer
 from .loop_patterns import loop_patterns
-from .region_helpers import inline, is_empty, replace_used, replace_uses_in, yielded
+from .region_helpers import inline, is_empty, replace_by_constant, replace_used, uses_among, yielded
 
 SELECTED = (IntegerType, IndexType, AnyFloat, VectorType, MemRefType)
 """The types of the values for which `SelectYieldedValues` builds an `arith.select`."""
@@ -47,11 +53,9 @@ class PropagateCondition(RewritePattern):
         if isinstance(op.cond.owner, arith.ConstantOp):
             return
         for region, truth in ((op.true_region, True), (op.false_region, False)):
-            # Without uses there is no constant: else the pattern would fire forever.
-            inner = [use for use in op.cond.uses if region.is_ancestor(use.operation)]
-            if inner:
-                constant = rewriter.insert(arith.ConstantOp(BoolAttr.from_bool(truth)))
-                replace_uses_in(rewriter, op.cond, constant.result, region)
+            inner = (op for block in region.blocks for first in block.ops for op in walk(first))
+            places = uses_among(op.cond, inner, region.is_ancestor)
+            replace_by_constant(rewriter, op.cond, places, truth)
 
 
 class SelectYieldedValues(RewritePattern):
@@ -184,49 +188,79 @@ class TakeKnownCase(RewritePattern):
 
 
 class CombineBranches(RewritePattern):
-    """Merge an `scf.if` into the one directly before it that has the same condition."""
+    """Merge adjacent `scf.if` that have the same condition, or one that is negated."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
-        first = op.prev_op
-        if not isinstance(first, scf.IfOp):
+        # All at once: with two at a time, the operations of the first would move again each time.
+        if len(ops := _adjacent(op)) < 2:
             return
-        # Only adjacent ones: operations between them would move past the effects of one of them.
-        if first.cond is op.cond:
-            regions = list(op.regions)
-        elif negated(op.cond) is first.cond or negated(first.cond) is op.cond:
-            regions = list(reversed(op.regions))
-        else:
-            return
-        blocks = [_joined(*pair, rewriter, first) for pair in zip(first.regions, regions)]
-        types = [result.type for result in (*first.results, *op.results)]
-        has_else = bool(types) or any(region.blocks for region in (first.regions[1], regions[1]))
-        merged = [Region(block) for block in (blocks if has_else else blocks[:1])]
-        new = scf.IfOp(first.cond, types, *merged, attr_dict=first.attributes)
-        rewriter.insert(new)
-        count = len(first.results)
-        rewriter.replace(op, (), new.results[count:])
-        rewriter.replace(first, (), new.results[:count])
+        first, blocks = ops[0], [Block(), Block()]
+        yielded: list[list[SSAValue]] = [[], []]
+        has_else = False
+        for member in ops:
+            regions = [*member.regions]
+            if _sense(member)[1] is not _sense(first)[1]:
+                regions.reverse()
+            has_else |= bool(member.results or regions[1].blocks)
+            for region, block, values in zip(regions, blocks, yielded, strict=True):
+                values += _moved(region, block, rewriter)
+        results = [result for member in ops for result in member.results]
+        for block, values in zip(blocks, yielded, strict=True):
+            _use_yielded(rewriter, results, values, block)
+        types = [result.type for result in results]
+        regions = [Region(block) for block in (blocks if has_else else blocks[:1])]
+        new = scf.IfOp(first.cond, types, *regions, attr_dict=first.attributes)
+        rewriter.insert(new, InsertPoint.before(first))
+        replacements = iter(new.results)
+        for member in ops:
+            rewriter.replace(member, (), [*islice(replacements, len(member.results))])
 
 
-def _joined(a: Region, b: Region, rewriter: PatternRewriter, first: scf.IfOp) -> Block:
-    """Move the operations of the branches `a` and `b` into one block, which yields the values of
-    both. In `b`, the results of `first`, to which `a` belongs, become the values that `a` yields.
-    """
-    block = Block()
-    yielded: list[SSAValue] = []
-    for region in (a, b):
-        if not region.blocks:
-            continue
-        end = region.block.last_op
-        assert isinstance(end, scf.YieldOp)
-        if region is b and a.blocks:
-            for result, value in zip(first.results, yielded, strict=True):
-                replace_uses_in(rewriter, result, value, b)
-        yielded += end.operands
-        rewriter.erase(end)
-        for op in list(region.block.ops):
-            op.detach()
-            block.add_op(op)
-    block.add_op(scf.YieldOp(*yielded))
-    return block
+def _sense(op: scf.IfOp) -> tuple[SSAValue, bool]:
+    """Return the condition of an `scf.if` without a negation, and whether it has none."""
+    return (op.cond, True) if (operand := negated(op.cond)) is None else (operand, False)
+
+
+def _adjacent(op: scf.IfOp) -> Sequence[scf.IfOp]:
+    """Return the `scf.if` around `op` that have its condition, without operations in between: these
+    would move past the effects of one of them."""
+    found = deque([op])
+    condition = _sense(op)[0]
+    while isinstance(last := found[0].prev_op, scf.IfOp) and _sense(last)[0] is condition:
+        found.appendleft(last)
+    while isinstance(next := found[-1].next_op, scf.IfOp) and _sense(next)[0] is condition:
+        found.append(next)
+    return found
+
+
+def _moved(region: Region, block: Block, rewriter: PatternRewriter) -> Sequence[SSAValue]:
+    """Move the operations of a branch to the end of a block; return what the branch yields."""
+    if not region.blocks:
+        return ()
+    end = region.block.last_op
+    assert isinstance(end, scf.YieldOp)
+    values = tuple(end.operands)
+    rewriter.erase(end)
+    for op in list(region.block.ops):
+        op.detach()
+        block.add_op(op)
+    return values
+
+
+def _use_yielded(
+    rewriter: PatternRewriter,
+    results: Sequence[SSAValue],
+    values: Sequence[SSAValue],
+    block: Block,
+) -> None:
+    """Replace the results of branches by the values that a block yields for them, in this block,
+    and end it with all these values."""
+    known: dict[SSAValue, SSAValue] = {}
+    for result, value in zip(results, values, strict=True):
+        known[result] = value = known.get(value, value)
+        for use in [*result.uses]:
+            if block.is_ancestor(use.operation):
+                use.operation.operands[use.index] = value
+                rewriter.handle_operation_modification(use.operation)
+    block.add_op(scf.YieldOp(*known.values()))

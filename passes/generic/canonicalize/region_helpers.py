@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
 from .constants import constant_integer
 from .scalar_values import width_of
+
+Position: TypeAlias = tuple[Operation, int]
+"""An operation and the number of an operand."""
 
 
 def yielded(region: Region) -> Sequence[SSAValue]:
@@ -33,12 +38,40 @@ def signed_constant(value: SSAValue) -> int | None:
     return number - (1 << width) if number >> (width - 1) else number
 
 
-def replace_uses_in(
-    rewriter: PatternRewriter, value: SSAValue, new: SSAValue, region: Region
+def uses_among(
+    value: SSAValue, ops: Iterable[Operation], is_inside: Callable[[Operation], bool]
+) -> list[Position]:
+    """Return the places of `value` in `ops`, for which `is_inside` is true.
+
+    As many uses are visited as operations, until one of the two ends: one value may have uses in
+    all regions of a module, and one region may be all of it.
+    """
+    found: list[Position] = []
+    inside: list[Position] = []
+    uses = iter(value.uses)
+    for op in ops:
+        found += [(op, index) for index, operand in enumerate(op.operands) if operand is value]
+        if (use := next(uses, None)) is None:
+            return inside
+        if is_inside(use.operation):
+            inside.append((use.operation, use.index))
+    return found
+
+
+def replace_by_constant(
+    rewriter: PatternRewriter, value: SSAValue, places: Sequence[Position], truth: bool
 ) -> None:
-    """Replace `value` by `new` in `region`."""
-    rewriter.replace_uses_with_if(value, new, lambda use: region.is_ancestor(use.operation))
-    rewriter.has_done_action = True
+    """Replace a condition in some places, if there are any, by a constant before the matched
+    operation."""
+    if not places:  # without uses there is no constant: else a pattern would fire forever
+        return
+    constant = rewriter.insert(arith.ConstantOp(BoolAttr.from_bool(truth))).result
+    constant.name_hint = value.name_hint
+    for op, index in places:
+        op.operands[index] = constant
+        rewriter.handle_operation_modification(op)
+    if isinstance(value.owner, Operation):
+        rewriter.handle_operation_modification(value.owner)
 
 
 def replace_used(rewriter: PatternRewriter, value: SSAValue, new: SSAValue) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import arith
@@ -80,13 +80,34 @@ class ShapedPatterns(DeclaredPatterns):
         return iter(self._patterns.get(op_class.name, ()))
 
 
+CONSTANTS: Final = frozenset(
+    (
+        "arith.constant",
+        "complex.constant",
+        "func.constant",
+        "index.bool.constant",
+        "index.constant",
+        "llvm.mlir.addressof",
+        "llvm.mlir.constant",
+        "llvm.mlir.poison",
+        "llvm.mlir.undef",
+        "llvm.mlir.zero",
+        "tosa.const",
+        "ub.poison",
+    )
+)
+"""The operations that `HoistConstant` takes."""
+
+
 class HoistConstant(RewritePattern):
     """Move a constant to the start of the function around it, and use an equal one there."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[object, ...], Operation] = {}
-        self.last: dict[Block, Operation] = {}
+        self.last: dict[Block, Operation | None] = {}
         """The last constant at the start of each function."""
+        self.kept: set[Operation] = set()
+        """The constants that were there at first."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         """Move `op`, an operation without operands that is a constant."""
@@ -109,15 +130,29 @@ class HoistConstant(RewritePattern):
             rewriter.replace(op, (), existing.results)
             return
         self.known[key] = op
-        last = self.last.get(entry)
+        if entry not in self.last:
+            self._keep_first(entry)
+        # Not if it is in its place already: a pattern that always reports a change never ends.
+        if op in self.kept:
+            return
+        last = self.last[entry]
         if last is not None and last.parent is not entry:
             last = None
-        self.last[entry] = op
-        # Not if it is in its place already: a pattern that always reports a change never ends.
         if op.prev_op is not last or op.parent is not entry:
             op.detach()
             place = InsertPoint.at_start(entry) if last is None else InsertPoint.after(last)
             rewriter.insert(op, place)
+        self.last[entry] = op
+
+    def _keep_first(self, entry: Block) -> None:
+        """Note which constants are at the start of a function; these keep their order, in which
+        they may not be visited."""
+        self.last[entry] = None
+        for op in entry.ops:
+            if op.operands or op.attributes or op.name not in CONSTANTS:
+                return
+            self.kept.add(op)
+            self.last[entry] = op
 
 
 _ISOLATED = ("llvm.func", "llvm.mlir.global")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import bench
 import pytest
 from bench import matches, measured, select, until_interrupted
+from cases.general import GENERAL
 from cases.tool import find_tool, process
 from cases.xdsl_corpus import cases as corpus_cases
 from cases.xdsl_corpus import chunks_of, sources
-from growth import INPUTS, OURS, TASKS, exponent, growths, perform
+from growth import OURS, TASKS, exponent, growths, perform
 from rich.console import Console
 from support.tables import table_test
 from table.report import (
@@ -158,9 +160,14 @@ def test_without_the_corpus_there_is_a_note(path: str | None, note: str) -> None
 
 @table_test("task", TASKS)
 def test_a_task_of_growth_gives_its_time_and_memory(task: str) -> None:
-    sample = perform(task, 50, OURS)
+    sample = perform(task, TASKS[task][0], 50, OURS)
     assert sample.seconds > 0 and sample.peak > 1 << 20
-    assert TASKS[task][0] in INPUTS
+
+
+@table_test(("name", "inputs"), GENERAL.items())
+def test_a_general_pass_runs_on_its_inputs(name: str, inputs: Sequence[str]) -> None:
+    for on in inputs:
+        assert perform(name, on, 50, OURS).seconds >= 0
 
 
 def test_exponents_are_those_of_powers() -> None:

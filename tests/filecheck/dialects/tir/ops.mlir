@@ -16,6 +16,8 @@ tir.prim_func @loops(%n: index, %x: f32, %A: memref<4x8xf32>, %B: memref<?x8xf32
       %c = arith.cmpi slt, %k, %n : index
       // CHECK-NEXT: %l = tir.likely %c
       %l = tir.likely %c
+      // CHECK-NEXT: tir.assume %l
+      tir.assume %l
       // CHECK-NEXT: scf.if %l {
       scf.if %l {
         // CHECK-NEXT: memref.store %x, %A[%j, %k] : memref<4x8xf32>

@@ -144,3 +144,42 @@ func.func @domain() -> (f32, f32) {
   %2 = math.sqrt %0 : f32
   func.return %1, %2 : f32, f32
 }
+
+// Three branches on one condition or its negation, one after another, of which the last uses what
+// the others yield.
+// CHECK-LABEL: @three(
+// CHECK-NEXT:    {{%.*}}, {{%.*}}, {{%.*}} = scf.if %c -> (i32, i32, i32) {
+// CHECK-NEXT:      [[A:%.*]] = "test.op"() {a} : () -> i32
+// CHECK-NEXT:      [[B:%.*]] = "test.op"([[A]]) {b} : (i32) -> i32
+// CHECK-NEXT:      [[C:%.*]] = "test.op"([[A]], [[B]]) {c} : (i32, i32) -> i32
+// CHECK-NEXT:      scf.yield [[A]], [[B]], [[C]] : i32, i32, i32
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      [[D:%.*]] = "test.op"() {d} : () -> i32
+// CHECK-NEXT:      [[E:%.*]] = "test.op"() {e} : () -> i32
+// CHECK-NEXT:      scf.yield %x, [[D]], [[E]] : i32, i32, i32
+// CHECK-NEXT:    }
+func.func @three(%c : i1, %x : i32) -> (i32, i32, i32) {
+  %true = arith.constant true
+  %not = arith.xori %c, %true : i1
+  %0 = scf.if %c -> (i32) {
+    %a = "test.op"() {a} : () -> i32
+    scf.yield %a : i32
+  } else {
+    scf.yield %x : i32
+  }
+  %1 = scf.if %not -> (i32) {
+    %d = "test.op"() {d} : () -> i32
+    scf.yield %d : i32
+  } else {
+    %b = "test.op"(%0) {b} : (i32) -> i32
+    scf.yield %b : i32
+  }
+  %2 = scf.if %c -> (i32) {
+    %e = "test.op"(%0, %1) {c} : (i32, i32) -> i32
+    scf.yield %e : i32
+  } else {
+    %e = "test.op"() {e} : () -> i32
+    scf.yield %e : i32
+  }
+  func.return %0, %1, %2 : i32, i32, i32
+}

@@ -118,7 +118,7 @@ tir.prim_func @large() {
 
 // -----
 
-// Calls, declarations, likely, results, globals, and buffers that may overlap.
+// Calls, declarations, likely, assumptions, results, globals, and buffers that may overlap.
 // CHECK: func.func private @outside(memref<4xf32>) -> ()
 tir.prim_func @outside(memref<4xf32, "local">)
 // CHECK: "memref.global"() <{sym_name = "k", {{.*}}type = memref<4xf32>
@@ -133,6 +133,7 @@ tir.prim_func @main(%a: memref<4xf32, "local">, %c: i1, %b: memref<4xf32>) attri
   // CHECK-NEXT: scf.if %c {
   // CHECK-NEXT: func.call @outside(%a) : (memref<4xf32>) -> ()
   %l = tir.likely %c
+  tir.assume %l
   scf.if %l {
     tir.call @outside(%a) : memref<4xf32, "local">
   }

@@ -377,3 +377,25 @@ tir.prim_func @truth(%A: memref<1xi1>, %B: memref<1xi64>) {
   %s = arith.select %ne, %one, %zero : i64
   memref.store %s, %B[%c0] : memref<1xi64>
 }
+
+// What an assumption says holds after it, and not before.
+// CHECK-LABEL: @assumed(
+tir.prim_func @assumed(%A: memref<4xf32>, %v: f32, %n: index) {
+  // CHECK: [[B:%.*]] = arith.cmpi slt, %n, %c4 : index
+  // CHECK-NEXT: scf.if [[B]] {
+  // CHECK: tir.assume [[B]]
+  // CHECK-NEXT: memref.store %v, %A[%c0] : memref<4xf32>
+  // CHECK-NEXT: }
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %less = arith.cmpi slt, %n, %c4 : index
+  scf.if %less {
+    memref.store %v, %A[%c0] : memref<4xf32>
+  }
+  tir.assume %less
+  %c5 = arith.constant 5 : index
+  %again = arith.cmpi slt, %n, %c5 : index
+  scf.if %again {
+    memref.store %v, %A[%c0] : memref<4xf32>
+  }
+}

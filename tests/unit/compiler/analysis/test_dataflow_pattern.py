@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
@@ -100,6 +102,13 @@ def test_a_match_has_the_value_of_each_part() -> None:
 def test_types_in_text(text: str) -> None:
     with pytest.raises(ValueError, match="expected"):
         parse_pattern(text)
+
+
+@table_test("make", [is_op, parse_pattern])
+def test_the_name_of_an_operation_is_that_of_one(make: Callable[[str], Pattern]) -> None:
+    with pytest.raises(ValueError, match=r"'relax.ad': there is none, did you mean 'relax.add'"):
+        make("relax.ad")
+    assert str(make("other_project.add")) == "other_project.add"  # a dialect that is not known
 
 
 # rewrite_call

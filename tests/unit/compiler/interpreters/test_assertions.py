@@ -32,5 +32,15 @@ def test_the_location_is_that_of_the_assertion_and_of_the_call():
         main(x, np.asarray(True))
 
 
+def test_an_assumption_that_does_not_hold():
+    module = parsed(
+        "tir.prim_func @main(%ok: i1) attributes {tir.outputs = 0 : i64} {\n  tir.assume %ok\n}"
+    )
+    main = interpret(module, entry_function(module, "main"))
+    main(np.asarray(True))
+    with pytest.raises(PasslineError, match="what tir.assume says does not hold"):
+        main(np.asarray(False))
+
+
 def test_without_locations():
     assert assertion_text("it holds", None) == "assertion failed: it holds"
