@@ -182,6 +182,7 @@ llvm.func @not_converted(%x: i16, %y: i24, %p: !llvm.ptr<1>) -> i64 {
   llvm.store %x, %2 : i16, !llvm.ptr
   %3 = llvm.alloca %one x i24 : (i32) -> !llvm.ptr
   %4 = llvm.load %3 : !llvm.ptr -> i20
+  "test.op"(%4) : (i20) -> ()
   %5 = llvm.alloca %one x !llvm.ptr : (i32) -> !llvm.ptr
   llvm.store %p, %5 : !llvm.ptr<1>, !llvm.ptr
   llvm.return %1 : i64
