@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn, TypeVar, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import BytesAttr, FileLineColLoc, IntAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import BytesAttr, FileLineColLoc, StringAttr, UnitAttr
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ..fast.acceleration import is_accelerated
-from ..fast.creation import make_attribute
+from ..fast.assembly import file_location
+from ..fast.reading.line_table import Numbers
 from .encoding import BytecodeError, parse_varint, unzigzag
 
 __all__ = ["AttributeTable", "Decoder"]
@@ -27,6 +28,9 @@ MAX_SIZE = 1 << 20
 
 Decoder = Callable[["AttributeTable"], Attribute]
 """A function that decodes an entry of one kind, from the position of a table on."""
+
+_PLACE = 11 << 1 | 1
+"""The first byte of the encoding of a location in a file."""
 
 _BUSY = UnitAttr()
 """The mark of an entry that is being decoded."""
@@ -55,7 +59,8 @@ class AttributeTable:
         self.entries: list[tuple[int, int, str, bool]] = []
         """For each entry its start, its end, its dialect, and whether the dialect encodes it."""
         self.texts = dict[int, StringAttr | BytesAttr]()
-        self.numbers = dict[int, IntAttr]()
+        self.numbers = Numbers()
+        """The IntAttr of each number, the same for equal numbers."""
         self._end = self._start = 0
         self._size = self._depth = 0
         self._sizes: dict[int, tuple[int, int]] = {}
@@ -225,20 +230,30 @@ class AttributeTable:
             self.fail(f"{found.name} where another attribute is expected")
         return cast(T, found)
 
-    def integer(self, value: int) -> IntAttr:
-        """Return an IntAttr, the same for equal numbers."""
-        if (known := self.numbers.get(value)) is None:
-            known = self.numbers[value] = make_attribute(IntAttr, data=value)
-        return known
-
     def place(self) -> FileLineColLoc:
         """Return the location in a file that the next fields have: its name, line and column."""
-        return make_attribute(
-            FileLineColLoc,
-            filename=self.attribute(StringAttr),
-            line=self.integer(self.varint()),
-            column=self.integer(self.varint()),
-        )
+        filename, line = self.attribute(StringAttr), self.numbers[self.varint()]
+        return file_location(filename, line, self.numbers[self.varint()])
+
+    def place_at(self, number: int) -> Attribute:
+        """Return an attribute that is likely a location in a file, by its number."""
+        start, end, dialect, is_encoded = self.entries[number]
+        if self.values[number] is None and is_encoded and dialect == "builtin":
+            data = self.data
+            if data[start] == _PLACE and end < len(data):
+                name, position = parse_varint(data, start + 1)
+                line, position = parse_varint(data, position)
+                column, position = parse_varint(data, position)
+                if position == end and name < self.attributes:
+                    filename = self.values[name] or self.entry(name)
+                    if filename.__class__ is StringAttr:
+                        numbers = self.numbers
+                        found = file_location(
+                            cast(StringAttr, filename), numbers[line], numbers[column]
+                        )
+                        self.values[number] = found
+                        return found
+        return self.entry(number)
 
 
 def _parser_class() -> type[Parser]:

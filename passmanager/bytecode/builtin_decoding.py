@@ -62,7 +62,6 @@ from ..fast.reading.builtin_types import defect_of_type
 from ..ir.text.float_bits import value_of
 from ..limits import too_many_elements
 from .attribute_table import AttributeTable, Decoder
-from .encoding import unzigzag
 
 __all__ = ["ATTRIBUTES", "TYPES", "packed_width"]
 
@@ -143,7 +142,7 @@ def _integer(table: AttributeTable) -> Attribute:
         table.fail(f"an integer of type {type}")
     if not is_unsigned and width and value >> (width - 1):
         value -= 1 << width
-    return make_attribute(IntegerAttr, value=table.integer(value), type=type)
+    return make_attribute(IntegerAttr, value=table.numbers[value], type=type)
 
 
 def _float(table: AttributeTable) -> Attribute:
@@ -181,7 +180,7 @@ def _unknown(_: AttributeTable) -> Attribute:
 def _range(table: AttributeTable) -> Attribute:
     """Decode a range of lines and columns, of which xDSL has the start alone."""
     name = table.attribute(StringAttr)
-    numbers = [table.integer(table.varint()) for _ in range(table.count())]
+    numbers = [table.numbers[table.varint()] for _ in range(table.count())]
     if len(numbers) > 4:
         table.fail(f"a range of places with {len(numbers)} numbers")
     line, column = [*numbers, IntAttr(0), IntAttr(0)][:2]

@@ -151,7 +151,7 @@ class _Reader:
     def _read_ops(self, frame: _Frame, position: int) -> None:
         """Read the operations of a block, and all that follows in its regions and around."""
         data, templates, locations = self._data, self._templates, self._locations
-        frames: list[_Frame] = []
+        pending, frames = self._pending, list[_Frame]()
         block, values, left = frame.block, frame.values, frame.ops_left
         while True:
             if not left:
@@ -176,6 +176,8 @@ class _Reader:
             mask = data[position]
             if (byte := data[position + 1]) & 1:
                 place, position = byte >> 1, position + 2
+            elif byte & 2:
+                place, position = (byte | data[position + 2] << 8) >> 2, position + 3
             else:
                 place, position = parse_varint(data, position + 1)
             if (location := locations.get(place)) is None:
@@ -183,14 +185,20 @@ class _Reader:
             attributes = properties = 0
             if mask & 1:
                 attributes, position = parse_varint(data, position)
-                attributes += 1
+                attributes += 1  # 0 stands for none
             if mask & 64:
-                properties, position = parse_varint(data, position)
-                properties += 1
+                if (properties := data[position]) & 1:
+                    properties, position = (properties >> 1) + 1, position + 1
+                else:
+                    properties, position = parse_varint(data, position)
+                    properties += 1
             key = (name, attributes, properties)
             results = 0
             if mask & 2:
-                results, position = parse_varint(data, position)
+                if (results := data[position]) & 1:
+                    results, position = results >> 1, position + 1
+                else:
+                    results, position = parse_varint(data, position)
                 for _ in range(results):
                     if (byte := data[position]) & 1:
                         type, position = byte >> 1, position + 1
@@ -200,12 +208,17 @@ class _Reader:
             if (template := templates.get(key)) is None:
                 template = templates[key] = self._template(key, start)
             operands: list[SSAValue | _Forward] = []
-            is_ready = not self._pending
+            is_ready = not pending
             if mask & 4:
-                count, position = parse_varint(data, position)
+                if (count := data[position]) & 1:
+                    count, position = count >> 1, position + 1
+                else:
+                    count, position = parse_varint(data, position)
                 for _ in range(count):
                     if (byte := data[position]) & 1:
                         index, position = byte >> 1, position + 1
+                    elif byte & 2:
+                        index, position = (byte | data[position + 1] << 8) >> 2, position + 2
                     else:
                         index, position = parse_varint(data, position)
                     if index >= len(values):
@@ -231,7 +244,7 @@ class _Reader:
             except Exception as error:
                 self.fail(f"'{op_class.name}': {error}", start)
             if not is_ready and operands:
-                self._pending.append((op, operands))
+                pending.append((op, operands))
             if mask & 8:
                 position = self._read_successors(op, frame, position)
             if mask & 32 and self._version >= Since.USE_ORDERS:
@@ -348,7 +361,9 @@ class _Reader:
     # Parts of operations
 
     def _location(self, index: int, position: int) -> LocationAttr:
-        found = self._table.attribute_at(index, position)
+        if index >= self._table.attributes:
+            self._table.attribute_at(index, position)  # raises
+        found = self._table.place_at(index)
         if not isinstance(found, _LOCATIONS):
             self.fail(f"{found.name} where a location is expected", position)
         self._locations[index] = found

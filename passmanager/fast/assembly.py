@@ -7,16 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, StringAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from .acceleration import is_accelerated
 from .creation import append_op, is_plain, set_operands, set_results
 
-__all__ = ["add_arguments", "append", "create", "order_uses", "set_regions"]
+__all__ = ["add_arguments", "append", "create", "file_location", "order_uses", "set_regions"]
 
 _IS_OURS = is_accelerated("creating")
-_new = object.__new__
+_new, _set = object.__new__, object.__setattr__
+
+
+def file_location(filename: StringAttr, line: IntAttr, column: IntAttr) -> FileLineColLoc:
+    """Return the location of these parts, which are not verified."""
+    location = _new(FileLineColLoc)
+    _set(location, "filename", filename)
+    _set(location, "line", line)
+    _set(location, "column", column)
+    return location
 
 
 def create(
