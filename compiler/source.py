@@ -67,11 +67,11 @@ def load(
 
     A string is a path if such a file exists or if it looks like one: on one line, with the end of
     the name of a file or without the characters of IR. `bytes` are bytecode or an ONNX model, which
-    an `onnx.ModelProto` is, too; a module is returned as it is. Operations keep their locations. `ctx` has the dialects,
-    by default all that are installed, each imported when it occurs; with `allow_unregistered`,
-    operations of others are read, too. `shapes` are shapes of parameters of `@main` by name, with
-    None for a dimension that stays unknown, and `dims` are sizes of named dimensions. In a
-    notebook, modules are shown with highlighting from now on.
+    an `onnx.ModelProto` is, too; a module is returned as it is. Operations keep their locations.
+    `ctx` has the dialects, by default all that are installed, each imported when it occurs; with
+    `allow_unregistered`, operations of others are read, too. `shapes` are shapes of parameters of
+    `@main` by name, with None for a dimension that stays unknown, and `dims` are sizes of named
+    dimensions. In a notebook, modules are shown with highlighting from now on.
 
     Errors: SourceNotFoundError (a FileNotFoundError) with the nearest name; PasslineError for a
     file that cannot be read as its name says; xDSL's ParseError; InvalidIRError for IR that fails

@@ -27,13 +27,7 @@ from ..passmanager.diagnostics import Diagnostic, Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.location import remember_source
-from ..passmanager.ir.text.parser import (
-    BYTECODE,
-    STDIN,
-    decode_mlir,
-    parse_module,
-    split_chunks,
-)
+from ..passmanager.ir.text.parser import BYTECODE, STDIN, decode_mlir, parse_module, split_chunks
 from ..passmanager.ir.text.syntax_errors import as_raised
 from ..passmanager.ir.verifier import verify
 from ..passmanager.limits import recursion_limit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import NoReturn, TypeVar, cast
+from typing import NoReturn, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import BytesAttr, FileLineColLoc, StringAttr, UnitAttr
@@ -18,8 +18,6 @@ from ..fast.reading.line_table import Numbers
 from .encoding import BytecodeError, parse_varint, unzigzag
 
 __all__ = ["AttributeTable", "Decoder"]
-
-T = TypeVar("T", bound=Attribute)
 
 MAX_DEPTH = 1000
 """The limit on the nesting of attributes and types."""
@@ -61,8 +59,10 @@ class AttributeTable:
         self.texts = dict[int, StringAttr | BytesAttr]()
         self.numbers = Numbers()
         """The IntAttr of each number, the same for equal numbers."""
-        self._end = self._start = 0
-        self._size = self._depth = 0
+        self._end: int = 0
+        self._start: int = 0
+        self._size: int = 0
+        self._depth: int = 0
         self._sizes: dict[int, tuple[int, int]] = {}
 
     def fail(self, reason: str, position: int | None = None) -> NoReturn:
@@ -211,28 +211,30 @@ class AttributeTable:
         self.texts[index] = found
         return found
 
-    def attribute(self, kind: type[T] | tuple[type[T], ...] = Attribute) -> T:
-        """Return the next attribute, of these classes."""
+    def attribute(self) -> Attribute:
+        """Return the next attribute."""
         index = self.varint()
         if index >= self.attributes:
             self.fail(f"there is no attribute {index}, of {self.attributes}")
-        return self._of_kind(self.entry(index), kind)
+        return self.entry(index)
 
-    def type(self, kind: type[T] | tuple[type[T], ...] = Attribute) -> T:
-        """Return the next type, of these classes."""
+    def type(self) -> Attribute:
+        """Return the next type."""
         index = self.varint() + self.attributes
         if index >= len(self.values):
             self.fail(f"there is no type {index - self.attributes}")
-        return self._of_kind(self.entry(index), kind)
+        return self.entry(index)
 
-    def _of_kind(self, found: Attribute, kind: type[T] | tuple[type[T], ...]) -> T:
-        if not isinstance(found, kind):
-            self.fail(f"{found.name} where another attribute is expected")
-        return cast(T, found)
+    def text(self) -> StringAttr:
+        """Return the next attribute, a string."""
+        found = self.attribute()
+        if not isinstance(found, StringAttr):
+            self.fail(f"{found.name} where a string is expected")
+        return found
 
     def place(self) -> FileLineColLoc:
         """Return the location in a file that the next fields have: its name, line and column."""
-        filename, line = self.attribute(StringAttr), self.numbers[self.varint()]
+        filename, line = self.text(), self.numbers[self.varint()]
         return file_location(filename, line, self.numbers[self.varint()])
 
     def place_at(self, number: int) -> Attribute:

@@ -39,10 +39,13 @@ from xdsl.dialects.builtin import (
     IntAttr,
     IntegerAttr,
     IntegerType,
+    LocationAttr,
     MemRefType,
     NameLoc,
     NoneAttr,
     NoneType,
+    RankedStructure,
+    ShapedType,
     Signedness,
     StringAttr,
     SymbolRefAttr,
@@ -63,15 +66,23 @@ from ..ir.text.float_bits import value_of
 from ..limits import too_many_elements
 from .attribute_table import AttributeTable, Decoder
 
-__all__ = ["ATTRIBUTES", "TYPES", "packed_width"]
+__all__ = ["ATTRIBUTES", "LOCATIONS", "TYPES", "packed_width"]
+
+LOCATIONS = (FileLineColLoc, UnknownLoc, NameLoc, CallSiteLoc, FusedLoc)
+"""The classes of locations."""
 
 MAX_WIDTH = (1 << 24) - 1
 """The widest integer that MLIR has."""
 
-_Location = (UnknownLoc, FileLineColLoc, CallSiteLoc, NameLoc, FusedLoc)
-
 
 # Attributes
+
+
+def _location(table: AttributeTable) -> LocationAttr:
+    found = table.attribute()
+    if not isinstance(found, LOCATIONS):
+        table.fail(f"{found.name} where a location is expected")
+    return found
 
 
 def _array(table: AttributeTable) -> Attribute:
@@ -81,7 +92,7 @@ def _array(table: AttributeTable) -> Attribute:
 def _dictionary(table: AttributeTable) -> Attribute:
     entries: dict[str, Attribute] = {}
     for _ in range(table.count()):
-        name = table.attribute(StringAttr).data
+        name = table.text().data
         if name in entries:
             table.fail(f"a dictionary has two entries '{name}'")
         entries[name] = table.attribute()
@@ -98,13 +109,17 @@ def _typed_string(table: AttributeTable) -> Attribute:
 
 
 def _flat_symbol(table: AttributeTable) -> Attribute:
-    return SymbolRefAttr(table.attribute(StringAttr))
+    return SymbolRefAttr(table.text())
 
 
 def _symbol(table: AttributeTable) -> Attribute:
-    root = table.attribute(StringAttr)
-    nested = [table.attribute(SymbolRefAttr) for _ in range(table.count())]
-    return SymbolRefAttr(root, ArrayAttr([symbol.root_reference for symbol in nested]))
+    root = table.text()
+    nested: list[StringAttr] = []
+    for _ in range(table.count()):
+        if not isinstance(symbol := table.attribute(), SymbolRefAttr):
+            table.fail(f"{symbol.name} where a symbol is expected")
+        nested.append(symbol.root_reference)
+    return SymbolRefAttr(root, ArrayAttr(nested))
 
 
 def _type(table: AttributeTable) -> Attribute:
@@ -131,15 +146,15 @@ def _bits(table: AttributeTable, width: int) -> int:
 
 
 def _integer(table: AttributeTable) -> Attribute:
-    type = table.type()
-    if isinstance(type, IndexType):
-        value, is_unsigned, width = _bits(table, 64), False, 64
-    elif isinstance(type, IntegerType):
-        width = type.width.data
-        value = _bits(table, width)
-        is_unsigned = type.signedness.data is Signedness.UNSIGNED
-    else:
-        table.fail(f"an integer of type {type}")
+    is_unsigned, width = False, 64
+    match type := table.type():
+        case IndexType():
+            pass
+        case IntegerType():
+            width, is_unsigned = type.width.data, type.signedness.data is Signedness.UNSIGNED
+        case _:
+            table.fail(f"an integer of type {type}")
+    value = _bits(table, width)
     if not is_unsigned and width and value >> (width - 1):
         value -= 1 << width
     return make_attribute(IntegerAttr, value=table.numbers[value], type=type)
@@ -156,7 +171,7 @@ def _float(table: AttributeTable) -> Attribute:
 
 
 def _call_site(table: AttributeTable) -> Attribute:
-    return CallSiteLoc(table.attribute(_Location), table.attribute(_Location))
+    return CallSiteLoc(_location(table), _location(table))
 
 
 def _place(table: AttributeTable) -> Attribute:
@@ -164,12 +179,12 @@ def _place(table: AttributeTable) -> Attribute:
 
 
 def _fused(table: AttributeTable, has_metadata: bool = False) -> Attribute:
-    parts = tuple(table.attribute(_Location) for _ in range(table.count()))
+    parts = tuple(_location(table) for _ in range(table.count()))
     return FusedLoc(parts, table.attribute() if has_metadata else NoneAttr())
 
 
 def _name(table: AttributeTable) -> Attribute:
-    name, child = table.attribute(StringAttr), table.attribute(_Location)
+    name, child = table.text(), _location(table)
     return NameLoc(name, NoneAttr() if isinstance(child, UnknownLoc) else child)
 
 
@@ -179,7 +194,7 @@ def _unknown(_: AttributeTable) -> Attribute:
 
 def _range(table: AttributeTable) -> Attribute:
     """Decode a range of lines and columns, of which xDSL has the start alone."""
-    name = table.attribute(StringAttr)
+    name = table.text()
     numbers = [table.numbers[table.varint()] for _ in range(table.count())]
     if len(numbers) > 4:
         table.fail(f"a range of places with {len(numbers)} numbers")
@@ -195,26 +210,24 @@ def _resource(table: AttributeTable) -> Attribute:
 
 
 def _dense_array(table: AttributeTable) -> Attribute:
-    type = table.type((IntegerType, IndexType, AnyFloat))
+    type = table.type()
     count, data = table.varint(), table.blob()
-    if isinstance(type, IndexType):
-        table.fail("an array of index, which xDSL does not have")
-    width = type.bitwidth
-    if len(data) != count * (size := max(1, (width + 7) // 8)):
+    if isinstance(type, IndexType | ComplexType) or not packed_width(type):
+        table.fail(f"an array of {type}, which xDSL does not have")
+    width = (packed_width(type) + 7) // 8
+    if len(data) != count * width:
         table.fail(f"an array of {count} elements of {type} in {len(data)} bytes")
-    if isinstance(type, IntegerType):
-        data = _as_xdsl_packs(data, type, width, size)
-    return make_attribute(DenseArrayBase, elt_type=type, data=BytesAttr(data))
+    return make_attribute(
+        DenseArrayBase, elt_type=type, data=BytesAttr(_as_xdsl_packs(data, type, width))
+    )
 
 
-_Shaped = TensorType | VectorType | MemRefType
-
-
-def _shaped(table: AttributeTable) -> _Shaped[Attribute]:
-    found = table.type((TensorType, VectorType, MemRefType))
-    if any(size < 0 for size in found.get_shape()):
-        table.fail(f"a constant of {found}, whose size is not known")
-    return cast("_Shaped[Attribute]", found)
+def _shaped(table: AttributeTable) -> ShapedType:
+    match found := table.type():
+        case TensorType() | VectorType() | MemRefType() if found.has_static_shape():
+            return found
+        case _:
+            table.fail(f"a constant of {found}")
 
 
 def packed_width(type: Attribute) -> int:
@@ -229,7 +242,7 @@ def packed_width(type: Attribute) -> int:
             return 1
         case IntegerType():
             return (type.width.data + 7) // 8 * 8
-        case AnyFloat():
+        case _ if isinstance(type, AnyFloat):
             return (type.bitwidth + 7) // 8 * 8
         case _:
             return 0
@@ -238,7 +251,8 @@ def packed_width(type: Attribute) -> int:
 def _dense(table: AttributeTable) -> Attribute:
     type, start = _shaped(table), table.position
     data = table.blob()
-    element, count = type.get_element_type(), prod(type.get_shape())
+    element = cast("RankedStructure[Attribute]", type).get_element_type()
+    count = prod(type.get_shape())
     if not (width := packed_width(element)):
         table.fail(f"a constant of {element}", start)
     if (reason := too_many_elements(type.get_shape(), table.max_elements)) is not None:
@@ -249,12 +263,11 @@ def _dense(table: AttributeTable) -> Attribute:
         data *= count
     if len(data) != count * max(8, width) // 8:
         table.fail(f"a constant of {type} in {len(data)} bytes", start)
-    if isinstance(element, ComplexType):
-        inner = element.element_type
-        if isinstance(inner, IntegerType):
-            data = _as_xdsl_packs(data, inner, inner.width.data, width // 16)
-    elif isinstance(element, IntegerType) and width > 1:
-        data = _as_xdsl_packs(data, element, element.width.data, width // 8)
+    if width > 1:
+        inner, parts = element, 1
+        if isinstance(element, ComplexType):
+            inner, parts = cast("ComplexType", element).element_type, 2
+        data = _as_xdsl_packs(data, inner, width // 8 // parts)
     return make_attribute(DenseIntOrFPElementsAttr, type=type, data=BytesAttr(data))
 
 
@@ -271,10 +284,13 @@ def _unpacked_bits(data: bytes, count: int) -> bytes:
     return b"".join(map(_BYTES_OF_BITS.__getitem__, data))[:count]
 
 
-def _as_xdsl_packs(data: bytes, type: IntegerType, width: int, size: int) -> bytes:
-    """Return integers of `size` bytes each as xDSL packs them: signed ones with their sign."""
-    if width in (8, 16, 32, 64) or not data:
-        return data
+def _as_xdsl_packs(data: bytes, type: Attribute, size: int) -> bytes:
+    """Return elements of `size` bytes each as xDSL packs them: signed integers with their sign."""
+    match type:
+        case IntegerType() if (width := type.width.data) not in (8, 16, 32, 64):
+            pass
+        case _:
+            return data
     is_unsigned = type.signedness.data is Signedness.UNSIGNED
     values: list[int] = []
     for start in range(0, len(data), size):
@@ -344,7 +360,13 @@ def _function_type(table: AttributeTable) -> Attribute:
 
 
 def _complex_type(table: AttributeTable) -> Attribute:
-    return ComplexType(table.type((IntegerType, AnyFloat)))
+    match element := table.type():
+        case IntegerType():
+            return ComplexType(element)
+        case _ if isinstance(element, AnyFloat):
+            return ComplexType(element)
+        case _:
+            table.fail(f"a complex number of {element}")
 
 
 def _shape(table: AttributeTable) -> list[int]:
@@ -373,7 +395,7 @@ def _tensor_type(table: AttributeTable, has_encoding: bool = False) -> Attribute
 
 
 def _tuple_type(table: AttributeTable) -> Attribute:
-    return TupleType(cast("list[TypeAttribute]", _types(table)))
+    return TupleType(cast("tuple[TypeAttribute, ...]", (*_types(table),)))
 
 
 def _unranked_memref_type(table: AttributeTable, has_space: bool = False) -> Attribute:

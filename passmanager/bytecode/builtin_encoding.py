@@ -9,7 +9,6 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
-    AnyFloat,
     ArrayAttr,
     BFloat16Type,
     BytesAttr,
@@ -29,7 +28,6 @@ from xdsl.dialects.builtin import (
     FunctionType,
     FusedLoc,
     IndexType,
-    IntAttr,
     IntegerAttr,
     IntegerType,
     MemRefType,
@@ -88,7 +86,7 @@ def _attribute(entries: Entries, attribute: Attribute) -> Fields | None:
             name = entries.attribute(attribute.filename)
             return 11, name, attribute.line.data, attribute.column.data
         case ArrayAttr():
-            parts = cast("ArrayAttr[Attribute]", attribute).data
+            parts = attribute.data
             return 0, len(parts), *map(entries.attribute, parts)
         case DictionaryAttr():
             return dictionary(entries, [*attribute.data.items()])
@@ -99,13 +97,13 @@ def _attribute(entries: Entries, attribute: Attribute) -> Fields | None:
         case UnitAttr():
             return (7,)
         case IntegerAttr():
-            return _integer(entries, cast("IntegerAttr", attribute))
+            return _integer(entries, attribute)
         case FloatAttr():
-            type = cast(AnyFloat, attribute.type)
+            type = attribute.type
             bits, width = bits_of(attribute.value.data, type)
             return 9, entries.type(type), _bits(bits, width)
         case DenseArrayBase():
-            return _dense_array(entries, cast("DenseArrayBase", attribute))
+            return _dense_array(entries, attribute)
         case DenseIntOrFPElementsAttr():
             return _dense(entries, attribute)
         case DenseResourceAttr():
@@ -176,7 +174,7 @@ def _dense_array(entries: Entries, attribute: DenseArrayBase) -> Fields | None:
         if width == 1:
             data = bytes(1 if byte else 0 for byte in data)
         elif width not in (8, 16, 32, 64):
-            data = _as_mlir_packs(attribute.get_values(), width, size)
+            data = _as_mlir_packs(type.unpack(data, count), width, size)
     return 17, entries.type(type), count, len(data), data
 
 
@@ -246,26 +244,26 @@ def _type(entries: Entries, type: Attribute) -> Fields | None:
         return plain
     match type:
         case IntegerType():
-            return 0, cast(IntAttr, type.width).data << 2 | _SIGNS[type.signedness.data]
+            return 0, type.width.data << 2 | _SIGNS[type.signedness.data]
         case FunctionType():
             return 2, *_list(entries, type.inputs.data), *_list(entries, type.outputs.data)
         case ComplexType():
             return 9, entries.type(cast(Attribute, type.element_type))
         case TensorType():
-            element = entries.type(cast(Attribute, type.element_type))
+            element = entries.type(type.element_type)
             if isinstance(type.encoding, NoneAttr):
                 return 13, *_shape(type.get_shape()), element
             return 14, entries.attribute(type.encoding), *_shape(type.get_shape()), element
         case UnrankedTensorType():
-            return 18, entries.type(cast(Attribute, type.element_type))
+            return 18, entries.type(type.element_type)
         case TupleType():
             return 15, *_list(entries, type.types.data)
         case VectorType():
-            return _vector(entries, cast("VectorType[Attribute]", type))
+            return _vector(entries, type)
         case MemRefType():
-            return _memref(entries, cast("MemRefType[Attribute]", type))
+            return _memref(entries, type)
         case UnrankedMemRefType():
-            element, space = entries.type(cast(Attribute, type.element_type)), type.memory_space
+            element, space = entries.type(type.element_type), type.memory_space
             if isinstance(space, NoneAttr):
                 return 16, element
             return 17, entries.attribute(space), element

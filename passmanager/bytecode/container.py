@@ -11,15 +11,7 @@ from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 
 from .attribute_table import AttributeTable
-from .encoding import (
-    ALIGNMENT_BYTE,
-    BYTECODE,
-    VERSION,
-    BytecodeError,
-    Section,
-    Since,
-    parse_varint,
-)
+from .encoding import ALIGNMENT_BYTE, BYTECODE, VERSION, BytecodeError, Section, Since, parse_varint
 
 __all__ = ["Container", "section_at"]
 

@@ -1,8 +1,8 @@
 """The encoding of the properties of MLIR's operations, each a list of fields in a fixed order.
 
 The table `op_properties.txt` has one line for all operations of the same fields. A word of it is
-`name`, an attribute; `name?`, an attribute that may be missing; `name#N`, the sizes of N segments of
-operands or results; or `name=kind`, a number that is not an attribute in MLIR. The program
+`name`, an attribute; `name?`, an attribute that may be missing; `name#N`, the sizes of N segments
+of operands or results; or `name=kind`, a number that is not an attribute in MLIR. The program
 `extract_op_properties.py` makes the table.
 """
 

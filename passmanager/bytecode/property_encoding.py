@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnitAttr, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, UnitAttr, i32
 from xdsl.ir import Attribute, Operation
 
 from .builtin_encoding import dictionary
@@ -13,7 +13,7 @@ from .encoding import Since
 from .entries import Entries, Entry
 from .op_properties import Field, FieldKind, fields_of, sparse_array
 
-__all__ = ["encode_properties"]
+__all__ = ["PropertyFields", "encode_properties"]
 
 PropertyFields: TypeAlias = "tuple[int | bytes | Entry | tuple[Entry], ...]"
 """The encoding of properties; an entry in a tuple is one that may be missing."""
@@ -71,16 +71,23 @@ def _fits(field: Field, values: Mapping[str, Attribute]) -> bool:
             return value is None or (isinstance(value, IntegerAttr) and value.value.data >= 0)
 
 
+def _number(value: Attribute | None) -> int:
+    match value:
+        case IntegerAttr():
+            return value.value.data
+        case _:
+            return 0
+
+
 def _encoded(
     entries: Entries, field: Field, value: Attribute | None, version: int
 ) -> list[int | bytes | Entry | tuple[Entry]]:
-    number = value.value.data if isinstance(value, IntegerAttr) else 0
+    number = _number(value)
     match field.kind:
         case FieldKind.MAYBE_ATTRIBUTE:
             return [0] if value is None else [(entries.attribute(value),)]
         case FieldKind.SEGMENTS if version >= Since.SEGMENTS_LAST:
-            sizes = cast("DenseArrayBase", value).get_values()
-            return [*sparse_array(cast("tuple[int, ...]", sizes))]
+            return [*sparse_array(cast("DenseArrayBase[IntegerType]", value).get_values())]
         case FieldKind.BOOL:
             return [b"\0" if value is None else b"\1"]
         case FieldKind.VARINT:

@@ -12,16 +12,12 @@ from typing import NamedTuple, NoReturn, cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
-    CallSiteLoc,
     DictionaryAttr,
     FileLineColLoc,
-    FusedLoc,
     IntAttr,
     LocationAttr,
     ModuleOp,
-    NameLoc,
     StringAttr,
-    UnknownLoc,
     UnregisteredOp,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -30,13 +26,12 @@ from ..fast.assembly import add_arguments, append, create, order_uses, set_regio
 from ..ir.garbage_collection import paused_collector
 from ..limits import DEFAULT_MAX_ELEMENTS, deep_recursion
 from ..output.status import doing
+from .builtin_decoding import LOCATIONS
 from .container import Container, section_at
 from .encoding import BytecodeError, Mask, Section, Since, parse_varint
 from .op_attributes import OpAttributes
 
 __all__ = ["read_bytecode"]
-
-_LOCATIONS = (FileLineColLoc, UnknownLoc, NameLoc, CallSiteLoc, FusedLoc)
 
 
 def read_bytecode(
@@ -364,7 +359,7 @@ class _Reader:
         if index >= self._table.attributes:
             self._table.attribute_at(index, position)  # raises
         found = self._table.place_at(index)
-        if not isinstance(found, _LOCATIONS):
+        if not isinstance(found, LOCATIONS):
             self.fail(f"{found.name} where a location is expected", position)
         self._locations[index] = found
         return found

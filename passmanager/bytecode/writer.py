@@ -12,14 +12,13 @@ from typing import NamedTuple
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc, UnregisteredOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from ..errors import PasslineError
 from ..ir.location import place_of
 from ..ir.walk import walk
 from ..limits import deep_recursion
-from ..names import did_you_mean
 from .builtin_encoding import dictionary
 from .encoding import (
     BYTECODE,
@@ -33,7 +32,7 @@ from .encoding import (
     varint,
 )
 from .entries import Entries, Entry, OpName, add_fields
-from .property_encoding import encode_properties
+from .property_encoding import PropertyFields, encode_properties
 
 __all__ = ["write_bytecode"]
 
@@ -65,7 +64,7 @@ class _Writer:
     def __init__(self, version: int) -> None:
         self._version = version
         self._entries = Entries()
-        self._properties: dict[tuple[object, ...], int] = {}
+        self._properties: dict[PropertyFields, int] = {}
         self._heads: dict[object, _Head] = {}
         self._values: dict[int, int] = {}
         """The numbers of values, by the identity of these."""
@@ -173,7 +172,6 @@ class _Writer:
                         if self._version >= Since.REGION_SECTIONS:
                             out = bytearray()
                     regions, blocks, ops = iter(op.regions), iter(()), iter(())
-                    base = count
                     break
             else:
                 if (block := next(blocks, None)) is not None:
@@ -306,8 +304,3 @@ class _Writer:
 
 def _is_isolated(op: Operation) -> bool:
     return op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
-
-
-def nearest_version(text: str) -> str:
-    """Return what to say of a version that is not known."""
-    return did_you_mean(text, [str(number) for number in range(VERSION + 1)])
