@@ -63,6 +63,7 @@ class AttributeTable:
         self._start: int = 0
         self._size: int = 0
         self._depth: int = 0
+        self._nesting = 0
         self._sizes: dict[int, tuple[int, int]] = {}
 
     def fail(self, reason: str, position: int | None = None) -> NoReturn:
@@ -96,6 +97,9 @@ class AttributeTable:
             return known
         outer = self.position, self._start, self._end, self._size, self._depth
         start, end, dialect, is_encoded = self.entries[number]
+        self._nesting += 1
+        if self._nesting > MAX_DEPTH:
+            self.fail(f"attributes are nested more than {MAX_DEPTH} deep", start)
         self.position, self._start, self._end = start, start, end
         self._size = self._depth = 0
         self.values[number] = _BUSY
@@ -107,6 +111,7 @@ class AttributeTable:
             self.values[number] = None
             raise
         self.values[number] = found
+        self._nesting -= 1
         size, depth = self._size + 1, self._depth + 1
         if size > 1:
             if size > MAX_SIZE:
