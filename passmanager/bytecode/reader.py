@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ..fast.assembly import add_arguments, append, create, order_uses, set_regions
+from ..fast.assembly import add_arguments, add_block, append, create, order_uses, set_regions
 from ..ir.garbage_collection import paused_collector
 from ..limits import DEFAULT_MAX_ELEMENTS, deep_recursion
 from ..output.status import doing
@@ -305,7 +305,7 @@ class _Reader:
             break
         block = self._block(frame, frame.block_index)
         frame.block = block
-        frame.regions[frame.region_index].add_block(block)
+        add_block(frame.regions[frame.region_index], block)
         count, position = parse_varint(data, position)
         frame.ops_left = count >> 1
         if count & 1:

@@ -13,7 +13,15 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from .acceleration import is_accelerated
 from .creation import append_op, is_plain, set_operands, set_results
 
-__all__ = ["add_arguments", "append", "create", "file_location", "order_uses", "set_regions"]
+__all__ = [
+    "add_arguments",
+    "add_block",
+    "append",
+    "create",
+    "file_location",
+    "order_uses",
+    "set_regions",
+]
 
 _IS_OURS = is_accelerated("creating")
 _new, _set = object.__new__, object.__setattr__
@@ -73,6 +81,20 @@ def set_regions(op: Operation, regions: Sequence[Region]) -> None:
     for region in regions:
         region.parent = op
     op.regions = tuple(regions)
+
+
+def add_block(region: Region, block: Block) -> None:
+    """Append a detached block to a region; xDSL visits all that is around to look for a circle."""
+    if not _IS_OURS:
+        region.add_block(block)
+        return
+    block.parent = region
+    if (last := region._last_block) is None:
+        region._first_block = block
+    else:
+        last._next_block = block
+        block._prev_block = last
+    region._last_block = block
 
 
 def add_arguments(block: Block, types: Sequence[Attribute]) -> None:

@@ -89,8 +89,8 @@ def test_a_section_larger_than_the_file_is_refused() -> None:
 
 def test_a_section_that_is_aligned_is_read() -> None:
     content = minimal()
-    padded = content + b"\x85" + numbers(0, 64)
-    end = len(padded) + -len(padded) % 64
+    padded = content + b"\x85" + numbers(0, 4096)
+    end = len(padded) + -len(padded) % 4096
     padded = padded.ljust(end, b"\xcb")
     assert "a section of resources without the other" in refused(padded)
     assert "expected the byte 0xcb of padding" in refused(padded[:-1] + b"\0")
