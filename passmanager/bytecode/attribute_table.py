@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import NoReturn, cast
+from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import BytesAttr, FileLineColLoc, StringAttr, UnitAttr
@@ -13,7 +13,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ..fast.acceleration import is_accelerated
-from ..fast.assembly import file_location
+from ..fast.creation import make_attribute
 from ..fast.reading.line_table import Numbers
 from .encoding import BytecodeError, parse_varint, unzigzag
 
@@ -239,28 +239,46 @@ class AttributeTable:
 
     def place(self) -> FileLineColLoc:
         """Return the location in a file that the next fields have: its name, line and column."""
-        filename, line = self.text(), self.numbers[self.varint()]
-        return file_location(filename, line, self.numbers[self.varint()])
+        return make_attribute(
+            FileLineColLoc,
+            filename=self.text(),
+            line=self.numbers[self.varint()],
+            column=self.numbers[self.varint()],
+        )
 
     def place_at(self, number: int) -> Attribute:
         """Return an attribute that is likely a location in a file, by its number."""
         start, end, dialect, is_encoded = self.entries[number]
-        if self.values[number] is None and is_encoded and dialect == "builtin":
-            data = self.data
-            if data[start] == _PLACE and end < len(data):
-                name, position = parse_varint(data, start + 1)
-                line, position = parse_varint(data, position)
-                column, position = parse_varint(data, position)
-                if position == end and name < self.attributes:
-                    filename = self.values[name] or self.entry(name)
-                    if filename.__class__ is StringAttr:
-                        numbers = self.numbers
-                        found = file_location(
-                            cast(StringAttr, filename), numbers[line], numbers[column]
-                        )
-                        self.values[number] = found
-                        return found
-        return self.entry(number)
+        data = self.data
+        if not is_encoded or dialect != "builtin" or end == len(data) or data[start] != _PLACE:
+            return self.entry(number)
+        name, position = parse_varint(data, start + 1)
+        # Most integers take one byte or two.
+        if (line := data[position]) & 1:
+            line, position = line >> 1, position + 1
+        elif line & 2:
+            line, position = (line | data[position + 1] << 8) >> 2, position + 2
+        else:
+            line, position = parse_varint(data, position)
+        if (column := data[position]) & 1:
+            column, position = column >> 1, position + 1
+        else:
+            column, position = parse_varint(data, position)
+        if position != end or name >= self.attributes:
+            return self.entry(number)
+        filename = self.values[name]
+        if filename.__class__ is not StringAttr:
+            return self.entry(number)
+        found = _new(FileLineColLoc)
+        numbers = self.numbers
+        _set(found, "filename", filename)
+        _set(found, "line", numbers[line])
+        _set(found, "column", numbers[column])
+        self.values[number] = found
+        return found
+
+
+_new, _set = object.__new__, object.__setattr__
 
 
 def _parser_class() -> type[Parser]:

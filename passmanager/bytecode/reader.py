@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ..fast.assembly import add_arguments, add_block, append, create, order_uses, set_regions
+from ..fast.assembly import add_arguments, add_block, create, order_uses, set_regions
 from ..ir.garbage_collection import paused_collector
 from ..limits import DEFAULT_MAX_ELEMENTS, deep_recursion
 from ..output.status import doing
@@ -147,7 +147,8 @@ class _Reader:
         """Read the operations of a block, and all that follows in its regions and around."""
         data, templates, locations = self._data, self._templates, self._locations
         pending, frames = self._pending, list[_Frame]()
-        block, values, left = frame.block, frame.values, frame.ops_left
+        top, block, values, left = frame, frame.block, frame.values, frame.ops_left
+        assert block is not None
         while True:
             if not left:
                 # The next block, the next region, or the operation after those with the regions.
@@ -160,6 +161,7 @@ class _Reader:
                         break
                     position = self._next_block(frame, position)
                 block, values, left = frame.block, frame.values, frame.ops_left
+                assert block is not None
                 continue
             left -= 1
             start = position
@@ -177,7 +179,7 @@ class _Reader:
                 place, position = parse_varint(data, position + 1)
             if (location := locations.get(place)) is None:
                 location = self._location(place, position)
-            attributes = properties = 0
+            attributes = properties = results = 0
             if mask & 1:
                 attributes, position = parse_varint(data, position)
                 attributes += 1  # 0 stands for none
@@ -188,7 +190,6 @@ class _Reader:
                     properties, position = parse_varint(data, position)
                     properties += 1
             key = (name, attributes, properties)
-            results = 0
             if mask & 2:
                 if (results := data[position]) & 1:
                     results, position = results >> 1, position + 1
@@ -227,6 +228,7 @@ class _Reader:
             op_class, types, own_properties, own_attributes = template
             try:
                 op = create(
+                    block,
                     op_class,
                     cast("list[SSAValue]", operands) if is_ready else (),
                     types,
@@ -244,17 +246,18 @@ class _Reader:
                 position = self._read_successors(op, frame, position)
             if mask & 32 and self._version >= Since.USE_ORDERS:
                 position = self._read_orders(op.results, position)
-            if block is not None:
-                append(block, op)
-            if results and (frames or frame.regions):
-                self._define(frame, op.results, position)
+            if results and frame is not top:
+                if results == 1 and not pending and values[at := frame.next_value] is None:
+                    (values[at],) = op.results  # an index takes a method of xDSL's
+                    frame.next_value = at + 1
+                else:
+                    self._define(frame, op.results, position)
             if mask & 16:
                 frame.ops_left = left
                 inner, position = self._enter(op, frame, position)
                 if inner.regions:
                     frames.append(frame)
-                    frame = inner
-                    block, values, left = None, frame.values, 0
+                    frame, left = inner, 0
 
     # Regions and blocks
 
