@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
 from xdsl.context import Context
@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ..fast.acceleration import is_accelerated
 from ..fast.creation import make_attribute
-from ..fast.reading.line_table import Numbers
+from ..fast.reading.line_table import IntAttrs
 from .encoding import BytecodeError, parse_varint, unzigzag
 
 __all__ = ["AttributeTable", "Decoder"]
@@ -45,8 +45,17 @@ class AttributeTable:
     resources: Sequence[str] = ()
     """The handles of the resources, in the order in which entries refer to them."""
 
-    def __init__(self, data: bytes, name: str, ctx: Context, max_elements: int) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        name: str,
+        ctx: Context,
+        max_elements: int,
+        decoders: Mapping[tuple[str, bool], Sequence[Decoder]],
+    ) -> None:
+        """`decoders` are those of the attributes (False) and types (True) of a dialect."""
         self.data, self.name, self.ctx = data, name, ctx
+        self._decoders = decoders
         self.max_elements = max_elements
         self.position = 0
         """The place of the next field."""
@@ -57,7 +66,7 @@ class AttributeTable:
         self.entries: list[tuple[int, int, str, bool]] = []
         """For each entry its start, its end, its dialect, and whether the dialect encodes it."""
         self.texts = dict[int, StringAttr | BytesAttr]()
-        self.numbers = Numbers()
+        self.numbers = IntAttrs()
         """The IntAttr of each number, the same for equal numbers."""
         self._end: int = 0
         self._start: int = 0
@@ -128,7 +137,7 @@ class AttributeTable:
         try:
             if not is_encoded:
                 return self._parse(is_type)
-            decoders = _decoders(dialect, is_type)
+            decoders = self._decoders.get((dialect, is_type), ())
             kind = "type" if is_type else "attribute"
             if not decoders:
                 self.fail(f"the encoding of {kind}s of dialect '{dialect}' is not known")
@@ -288,12 +297,3 @@ def _parser_class() -> type[Parser]:
     from ..fast.reading.locating_parser import LocatingParser
 
     return LocatingParser
-
-
-def _decoders(dialect: str, is_type: bool) -> Sequence[Decoder]:
-    """Return the decoders of a dialect by their codes; none for one that is not known."""
-    if dialect == "builtin":
-        from .builtin_decoding import ATTRIBUTES, TYPES
-
-        return TYPES if is_type else ATTRIBUTES
-    return ()

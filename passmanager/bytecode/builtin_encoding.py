@@ -51,9 +51,9 @@ from xdsl.ir.affine import AffineMap
 from ..ir.text.float_bits import bits_of
 from .builtin_decoding import packed_width
 from .encoding import varint, zigzag
-from .entries import Entries, Entry, Fields, NotEncodable
+from .entries import Entries, Fields, NotEncodable, TableEntry
 
-__all__ = ["dictionary", "encode", "type_attribute"]
+__all__ = ["dictionary", "encode"]
 
 UNKNOWN: Fields = (15,)
 """The encoding of an unknown location."""
@@ -67,14 +67,9 @@ def encode(entries: Entries, attribute: Attribute, is_type: bool) -> Fields:
     return found
 
 
-def type_attribute(type: Entry) -> Fields:
-    """Return the encoding of the attribute that is a type."""
-    return 6, type
-
-
 def dictionary(entries: Entries, values: Sequence[tuple[str, Attribute]]) -> Fields:
     """Return the encoding of a dictionary with these entries, sorted by name as in MLIR."""
-    fields: list[int | Entry] = []
+    fields: list[int | TableEntry] = []
     for name, value in sorted(values, key=lambda item: item[0]):
         fields += (entries.fields((2, entries.string(name))), entries.attribute(value))
     return 1, len(values), *fields

@@ -11,12 +11,14 @@ from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 
 from .attribute_table import AttributeTable
+from .builtin_decoding import ATTRIBUTES, TYPES
 from .encoding import ALIGNMENT_BYTE, BYTECODE, VERSION, BytecodeError, Section, Since, parse_varint
 
 __all__ = ["Container", "section_at"]
 
 _BOOL, _STRING, _BLOB = 1, 2, 0
 """The kinds of resources."""
+DECODERS = {("builtin", False): ATTRIBUTES, ("builtin", True): TYPES}
 
 
 class Container:
@@ -27,7 +29,7 @@ class Container:
 
     def __init__(self, ctx: Context, data: bytes, name: str, max_elements: int) -> None:
         self.data, self.name, self.ctx = data, name, ctx
-        self.table = AttributeTable(data, name, ctx, max_elements)
+        self.table = AttributeTable(data, name, ctx, max_elements, DECODERS)
         self.strings: list[bytes] = []
         self.dialects: list[str] = []
         self.op_names: list[tuple[str, bool]] = []

@@ -18,7 +18,7 @@ __all__ = [
     "PRODUCER",
     "VERSION",
     "BytecodeError",
-    "Mask",
+    "OpMask",
     "Section",
     "Since",
     "add_section",
@@ -72,7 +72,7 @@ class Section(IntEnum):
     PROPERTIES = 8
 
 
-class Mask(IntEnum):
+class OpMask(IntEnum):
     """The bits that say which parts an operation has."""
 
     ATTRIBUTES = 1

@@ -6,7 +6,7 @@ only at the end, when the entries that are used most have got the smallest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
 from typing import TypeAlias, TypeVar
 
@@ -16,17 +16,21 @@ from xdsl.ir import Attribute, TypeAttribute
 from ..ir.text.printer import ExactPrinter
 from .encoding import Section, Since, add_section, add_varint, varint
 
-__all__ = ["Entries", "Entry", "Fields", "NotEncodable"]
+__all__ = ["Entries", "Fields", "NotEncodable", "TableEntry"]
 
-Fields: TypeAlias = "tuple[int | bytes | Entry, ...]"
+Fields: TypeAlias = "tuple[int | bytes | TableEntry, ...]"
 """An encoding: integers, each of variable length, bytes as they are, and other entries."""
+
+
+_TYPE = 6
+"""The code of an attribute that is a type."""
 
 
 class NotEncodable(Exception):
     """Raised for an attribute that the builtin dialect cannot encode, which is written as text."""
 
 
-class Named:
+class Numbered:
     """Something that belongs to a dialect, and is referred to by a number."""
 
     __slots__ = ("dialect", "number", "uses")
@@ -37,7 +41,7 @@ class Named:
         self.number = 0
 
 
-class Entry(Named):
+class TableEntry(Numbered):
     """An attribute or a type."""
 
     __slots__ = ("fields", "is_encoded")
@@ -48,7 +52,7 @@ class Entry(Named):
         self.fields = fields
 
 
-class OpName(Named):
+class OpName(Numbered):
     """The name of an operation, without its dialect."""
 
     __slots__ = ("is_registered", "text")
@@ -61,14 +65,16 @@ class OpName(Named):
 class Entries:
     """The entries of a file."""
 
-    def __init__(self) -> None:
+    def __init__(self, encoder: Callable[[Entries, Attribute, bool], Fields]) -> None:
+        """`encoder` returns the encoding of an attribute or a type of the builtin dialect."""
+        self._encoder = encoder
         self.strings: dict[bytes, int] = {}
         self.dialects: dict[str, int] = {}
         self.resources: dict[str, int] = {}
         """The handles of resources of the builtin dialect, with their numbers."""
-        self._attributes: dict[int, Entry] = {}
-        self._types: dict[int, Entry] = {}
-        self._by_fields: tuple[dict[object, Entry], dict[object, Entry]] = {}, {}
+        self._attributes: dict[int, TableEntry] = {}
+        self._types: dict[int, TableEntry] = {}
+        self._by_fields: tuple[dict[object, TableEntry], dict[object, TableEntry]] = {}, {}
         self._names: dict[str, OpName] = {}
         self._kept: list[Attribute] = []  # so that no other object gets the id of one of them
 
@@ -96,13 +102,11 @@ class Entries:
         known.uses += 1
         return known
 
-    def attribute(self, attribute: Attribute) -> Entry:
+    def attribute(self, attribute: Attribute) -> TableEntry:
         """Return the entry of an attribute; a type is one, too."""
         if (known := self._attributes.get(id(attribute))) is None:
             if isinstance(attribute, TypeAttribute):
-                from .builtin_encoding import type_attribute
-
-                known = self._entry(0, "builtin", True, type_attribute(self.type(attribute)))
+                known = self._entry(0, "builtin", True, (_TYPE, self.type(attribute)))
             else:
                 known = self._encode(attribute, False)
             self._attributes[id(attribute)] = known
@@ -110,7 +114,7 @@ class Entries:
         known.uses += 1
         return known
 
-    def type(self, type: Attribute) -> Entry:
+    def type(self, type: Attribute) -> TableEntry:
         """Return the entry of a type."""
         if (known := self._types.get(id(type))) is None:
             known = self._types[id(type)] = self._encode(type, True)
@@ -118,17 +122,16 @@ class Entries:
         known.uses += 1
         return known
 
-    def fields(self, fields: Fields) -> Entry:
+    def fields(self, fields: Fields) -> TableEntry:
         """Return the entry of an attribute of the builtin dialect with this encoding."""
         entry = self._entry(0, "builtin", True, fields)
         entry.uses += 1
         return entry
 
-    def _encode(self, attribute: Attribute, is_type: bool) -> Entry:
-        from .builtin_encoding import encode
-
+    def _encode(self, attribute: Attribute, is_type: bool) -> TableEntry:
         try:
-            return self._entry(int(is_type), "builtin", True, encode(self, attribute, is_type))
+            fields = self._encoder(self, attribute, is_type)
+            return self._entry(int(is_type), "builtin", True, fields)
         except NotEncodable:
             pass
         text = _text_of(attribute)
@@ -138,11 +141,11 @@ class Entries:
         dialect = name.partition(".")[0] if text[:1] in "#!" else "builtin"
         return self._entry(int(is_type), dialect, False, (text.encode() + b"\0",))
 
-    def _entry(self, table: int, dialect: str, is_encoded: bool, fields: Fields) -> Entry:
+    def _entry(self, table: int, dialect: str, is_encoded: bool, fields: Fields) -> TableEntry:
         known = self._by_fields[table]
         key = (is_encoded, fields)
         if (entry := known.get(key)) is None:
-            entry = known[key] = Entry(self.dialect(dialect), is_encoded, fields)
+            entry = known[key] = TableEntry(self.dialect(dialect), is_encoded, fields)
         return entry
 
     # Numbering and writing
@@ -208,7 +211,7 @@ def _text_of(attribute: Attribute) -> str:
     return stream.getvalue()
 
 
-NamedT = TypeVar("NamedT", bound=Named)
+NamedT = TypeVar("NamedT", bound=Numbered)
 
 
 def _numbered(entries: Iterable[NamedT]) -> list[NamedT]:

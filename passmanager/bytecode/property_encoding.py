@@ -10,12 +10,12 @@ from xdsl.ir import Attribute, Operation
 
 from .builtin_encoding import dictionary
 from .encoding import Since
-from .entries import Entries, Entry
+from .entries import Entries, TableEntry
 from .op_properties import Field, FieldKind, fields_of, sparse_array
 
 __all__ = ["PropertyFields", "encode_properties"]
 
-PropertyFields: TypeAlias = "tuple[int | bytes | Entry | tuple[Entry], ...]"
+PropertyFields: TypeAlias = "tuple[int | bytes | TableEntry | tuple[TableEntry], ...]"
 """The encoding of properties; an entry in a tuple is one that may be missing."""
 
 
@@ -40,7 +40,7 @@ def encode_properties(
         entry = entries.fields(dictionary(entries, [*op.properties.items()]))
         return (entry,), False, dict(others)
     values = {**others, **op.properties}
-    found: list[int | bytes | Entry | tuple[Entry]] = []
+    found: list[int | bytes | TableEntry | tuple[TableEntry]] = []
     known = {field.name for field in fields}
     if not all(_fits(field, values) for field in fields):
         return None, True, values
@@ -81,7 +81,7 @@ def _number(value: Attribute | None) -> int:
 
 def _encoded(
     entries: Entries, field: Field, value: Attribute | None, version: int
-) -> list[int | bytes | Entry | tuple[Entry]]:
+) -> list[int | bytes | TableEntry | tuple[TableEntry]]:
     number = _number(value)
     match field.kind:
         case FieldKind.MAYBE_ATTRIBUTE:

@@ -28,7 +28,7 @@ from ..limits import DEFAULT_MAX_ELEMENTS, deep_recursion
 from ..output.status import doing
 from .builtin_decoding import LOCATIONS
 from .container import Container, section_at
-from .encoding import BytecodeError, Mask, Section, Since, parse_varint
+from .encoding import BytecodeError, OpMask, Section, Since, parse_varint
 from .op_attributes import OpAttributes
 
 __all__ = ["read_bytecode"]
@@ -67,7 +67,7 @@ class _Forward:
     value: SSAValue | None = None
 
 
-class _Frame:
+class _RegionState:
     """The regions of an operation, while these are read."""
 
     __slots__ = (
@@ -130,7 +130,7 @@ class _Reader:
             count, position = parse_varint(self._data, position)
             if count & 1:
                 self.fail("a top level with arguments", position)
-            frame = _Frame((), [])
+            frame = _RegionState((), [])
             frame.end, frame.block, frame.ops_left = end, top, count >> 1
             self._read_ops(frame, position)
         except IndexError:
@@ -143,10 +143,10 @@ class _Reader:
             op.detach()
         return ops
 
-    def _read_ops(self, frame: _Frame, position: int) -> None:
+    def _read_ops(self, frame: _RegionState, position: int) -> None:
         """Read the operations of a block, and all that follows in its regions and around."""
         data, templates, locations = self._data, self._templates, self._locations
-        pending, frames = self._pending, list[_Frame]()
+        pending, frames = self._pending, list[_RegionState]()
         top, block, values, left = frame, frame.block, frame.values, frame.ops_left
         assert block is not None
         while True:
@@ -261,14 +261,14 @@ class _Reader:
 
     # Regions and blocks
 
-    def _enter(self, op: Operation, frame: _Frame, position: int) -> tuple[_Frame, int]:
+    def _enter(self, op: Operation, frame: _RegionState, position: int) -> tuple[_RegionState, int]:
         """Return the frame of the regions of an operation."""
         found, position = parse_varint(self._data, position)
         count, is_isolated = found >> 1, found & 1
         self._claim(count, "regions", position)
         regions = [Region() for _ in range(count)]
         set_regions(op, regions)
-        inner = _Frame(regions, [] if is_isolated else frame.values)
+        inner = _RegionState(regions, [] if is_isolated else frame.values)
         if is_isolated and self._version >= Since.REGION_SECTIONS:
             at, limit = position, len(self._data)
             kind, position, inner.end = section_at(self._data, at, limit, self._file.name)
@@ -282,7 +282,7 @@ class _Reader:
         if self._claimed > len(self._data):
             self.fail(f"{count} {what} are more than the file can have", position)
 
-    def _next_block(self, frame: _Frame, position: int) -> int:
+    def _next_block(self, frame: _RegionState, position: int) -> int:
         """Begin the next block of a frame, which is None at the end."""
         data = self._data
         frame.block_index += 1
@@ -315,12 +315,12 @@ class _Reader:
             position = self._read_arguments(frame, block, position)
         return position
 
-    def _block(self, frame: _Frame, index: int) -> Block:
+    def _block(self, frame: _RegionState, index: int) -> Block:
         if (block := frame.blocks[index]) is None:
             block = frame.blocks[index] = Block()
         return block
 
-    def _read_arguments(self, frame: _Frame, block: Block, position: int) -> int:
+    def _read_arguments(self, frame: _RegionState, block: Block, position: int) -> int:
         data, table = self._data, self._table
         count, position = parse_varint(data, position)
         types: list[Attribute] = []
@@ -345,7 +345,7 @@ class _Reader:
                 position = self._read_orders(block.args, position)
         return position
 
-    def _read_successors(self, op: Operation, frame: _Frame, position: int) -> int:
+    def _read_successors(self, op: Operation, frame: _RegionState, position: int) -> int:
         count, position = parse_varint(self._data, position)
         successors: list[Block] = []
         for _ in range(count):
@@ -397,7 +397,7 @@ class _Reader:
         result_types = tuple(table.type_at(index, position) for index in types)
         return _Template(op_class, result_types, properties, attributes)
 
-    def _define(self, frame: _Frame, results: Sequence[SSAValue], position: int) -> None:
+    def _define(self, frame: _RegionState, results: Sequence[SSAValue], position: int) -> None:
         """Give the next numbers to values."""
         values, index = frame.values, frame.next_value
         if index + len(results) > len(values):
@@ -459,5 +459,5 @@ class _Reader:
                 order_uses(value, places)
 
 
-assert (Mask.ATTRIBUTES, Mask.RESULTS, Mask.OPERANDS, Mask.SUCCESSORS) == (1, 2, 4, 8)
-assert (Mask.REGIONS, Mask.USE_ORDERS, Mask.PROPERTIES) == (16, 32, 64)
+assert (OpMask.ATTRIBUTES, OpMask.RESULTS, OpMask.OPERANDS, OpMask.SUCCESSORS) == (1, 2, 4, 8)
+assert (OpMask.REGIONS, OpMask.USE_ORDERS, OpMask.PROPERTIES) == (16, 32, 64)

@@ -19,19 +19,19 @@ from ..errors import PasslineError
 from ..ir.location import place_of
 from ..ir.walk import walk
 from ..limits import deep_recursion
-from .builtin_encoding import dictionary
+from .builtin_encoding import dictionary, encode
 from .encoding import (
     BYTECODE,
     PRODUCER,
     VERSION,
-    Mask,
+    OpMask,
     Section,
     Since,
     add_section,
     add_varint,
     varint,
 )
-from .entries import Entries, Entry, OpName, add_fields
+from .entries import Entries, OpName, TableEntry, add_fields
 from .property_encoding import PropertyFields, encode_properties
 
 __all__ = ["write_bytecode"]
@@ -54,7 +54,7 @@ class _Head(NamedTuple):
     """What is equal for many operations."""
 
     name: OpName
-    attributes: Entry | None
+    attributes: TableEntry | None
     properties: int | None
     kept: tuple[object, ...]
     """What the key has by its identity."""
@@ -63,7 +63,7 @@ class _Head(NamedTuple):
 class _Writer:
     def __init__(self, version: int) -> None:
         self._version = version
-        self._entries = Entries()
+        self._entries = Entries(encode)
         self._properties: dict[PropertyFields, int] = {}
         self._heads: dict[object, _Head] = {}
         self._values: dict[int, int] = {}
@@ -241,29 +241,29 @@ class _Writer:
         out.append(0)
         add_varint(out, entries.attribute(op.location).number)
         if head.attributes is not None:
-            mask |= Mask.ATTRIBUTES
+            mask |= OpMask.ATTRIBUTES
             add_varint(out, head.attributes.number)
         if head.properties is not None:
-            mask |= Mask.PROPERTIES
+            mask |= OpMask.PROPERTIES
             add_varint(out, head.properties)
         if results := op.results:
-            mask |= Mask.RESULTS
+            mask |= OpMask.RESULTS
             add_varint(out, len(results))
             for result in results:
                 add_varint(out, entries.type(result.type).number)
         if operands := op.operands:
-            mask |= Mask.OPERANDS
+            mask |= OpMask.OPERANDS
             add_varint(out, len(operands))
             for operand in operands:
                 add_varint(out, self._number_of(operand, op, count))
         if successors := op.successors:
-            mask |= Mask.SUCCESSORS
+            mask |= OpMask.SUCCESSORS
             add_varint(out, len(successors))
             for block in successors:
                 add_varint(out, self._blocks[id(block)])
         is_isolated = False
         if op.regions:
-            mask |= Mask.REGIONS
+            mask |= OpMask.REGIONS
             is_isolated = _is_isolated(op)
             add_varint(out, len(op.regions) << 1 | is_isolated)
         out[mask_at] = mask
