@@ -142,7 +142,10 @@ def test_another_order_of_uses_is_read(
     order: bytes, uses: list[int] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Without a section of its own for the region of the module, whose size would change.
-    monkeypatch.setattr("passline.passmanager.bytecode.writer._is_isolated", lambda op: False)
+    def is_isolated(_: object) -> bool:
+        return False
+
+    monkeypatch.setattr("passline.passmanager.bytecode.writer._is_isolated", is_isolated)
     text = '"test.a"() ({ ^bb0(%x: i8): "test.u"(%x, %x, %x) : (i8, i8, i8) -> () }) : () -> ()'
     content = written(text)
     # The byte after the arguments says whether an order follows.
