@@ -15,10 +15,16 @@ from ..output.visible import visible
 __all__ = [
     "ALIGNMENT_BYTE",
     "BYTECODE",
+    "HAS_ATTRIBUTES",
+    "HAS_OPERANDS",
+    "HAS_PROPERTIES",
+    "HAS_REGIONS",
+    "HAS_RESULTS",
+    "HAS_SUCCESSORS",
+    "HAS_USE_ORDERS",
     "PRODUCER",
     "VERSION",
     "BytecodeError",
-    "OpMask",
     "Section",
     "Since",
     "add_section",
@@ -72,16 +78,9 @@ class Section(IntEnum):
     PROPERTIES = 8
 
 
-class OpMask(IntEnum):
-    """The bits that say which parts an operation has."""
-
-    ATTRIBUTES = 1
-    RESULTS = 2
-    OPERANDS = 4
-    SUCCESSORS = 8
-    REGIONS = 16
-    USE_ORDERS = 32
-    PROPERTIES = 64
+HAS_ATTRIBUTES, HAS_RESULTS, HAS_OPERANDS, HAS_SUCCESSORS = 1, 2, 4, 8
+HAS_REGIONS, HAS_USE_ORDERS, HAS_PROPERTIES = 16, 32, 64
+"""The bits that say which parts an operation has."""
 
 
 # Integers of one to nine bytes: the zeros at the low end of the first one count those that follow.

@@ -28,7 +28,19 @@ from ..limits import DEFAULT_MAX_ELEMENTS, deep_recursion
 from ..output.status import doing
 from .builtin_decoding import LOCATIONS
 from .container import Container, section_at
-from .encoding import BytecodeError, OpMask, Section, Since, parse_varint
+from .encoding import (
+    HAS_ATTRIBUTES,
+    HAS_OPERANDS,
+    HAS_PROPERTIES,
+    HAS_REGIONS,
+    HAS_RESULTS,
+    HAS_SUCCESSORS,
+    HAS_USE_ORDERS,
+    BytecodeError,
+    Section,
+    Since,
+    parse_varint,
+)
 from .op_attributes import OpAttributes
 
 __all__ = ["read_bytecode"]
@@ -180,17 +192,17 @@ class _Reader:
             if (location := locations.get(place)) is None:
                 location = self._location(place, position)
             attributes = properties = results = 0
-            if mask & 1:
+            if mask & HAS_ATTRIBUTES:
                 attributes, position = parse_varint(data, position)
                 attributes += 1  # 0 stands for none
-            if mask & 64:
+            if mask & HAS_PROPERTIES:
                 if (properties := data[position]) & 1:
                     properties, position = (properties >> 1) + 1, position + 1
                 else:
                     properties, position = parse_varint(data, position)
                     properties += 1
             key = (name, attributes, properties)
-            if mask & 2:
+            if mask & HAS_RESULTS:
                 if (results := data[position]) & 1:
                     results, position = results >> 1, position + 1
                 else:
@@ -205,7 +217,7 @@ class _Reader:
                 template = templates[key] = self._template(key, start)
             operands: list[SSAValue | _Forward] = []
             is_ready = not pending
-            if mask & 4:
+            if mask & HAS_OPERANDS:
                 if (count := data[position]) & 1:
                     count, position = count >> 1, position + 1
                 else:
@@ -242,9 +254,9 @@ class _Reader:
                 self.fail(f"'{op_class.name}': {error}", start)
             if not is_ready and operands:
                 pending.append((op, operands))
-            if mask & 8:
+            if mask & HAS_SUCCESSORS:
                 position = self._read_successors(op, frame, position)
-            if mask & 32 and self._version >= Since.USE_ORDERS:
+            if mask & HAS_USE_ORDERS and self._version >= Since.USE_ORDERS:
                 position = self._read_orders(op.results, position)
             if results and frame is not top:
                 if results == 1 and not pending and values[at := frame.next_value] is None:
@@ -252,7 +264,7 @@ class _Reader:
                     frame.next_value = at + 1
                 else:
                     self._define(frame, op.results, position)
-            if mask & 16:
+            if mask & HAS_REGIONS:
                 frame.ops_left = left
                 inner, position = self._enter(op, frame, position)
                 if inner.regions:
@@ -457,7 +469,3 @@ class _Reader:
                 self.fail(f"not an order of {count} uses", position)
             if count > 1:
                 order_uses(value, places)
-
-
-assert (OpMask.ATTRIBUTES, OpMask.RESULTS, OpMask.OPERANDS, OpMask.SUCCESSORS) == (1, 2, 4, 8)
-assert (OpMask.REGIONS, OpMask.USE_ORDERS, OpMask.PROPERTIES) == (16, 32, 64)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc, UnregisteredOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region
 from xdsl.traits import IsolatedFromAbove
 
 from ..errors import PasslineError
@@ -22,9 +22,14 @@ from ..limits import deep_recursion
 from .builtin_encoding import dictionary, encode
 from .encoding import (
     BYTECODE,
+    HAS_ATTRIBUTES,
+    HAS_OPERANDS,
+    HAS_PROPERTIES,
+    HAS_REGIONS,
+    HAS_RESULTS,
+    HAS_SUCCESSORS,
     PRODUCER,
     VERSION,
-    OpMask,
     Section,
     Since,
     add_section,
@@ -69,6 +74,8 @@ class _Writer:
         self._values: dict[int, int] = {}
         """The numbers of values, by the identity of these."""
         self._blocks: dict[int, int] = {}
+        self._ops: dict[int, tuple[_Head, TableEntry, list[TableEntry]]] = {}
+        """The head, the location and the result types of each operation, by its identity."""
 
     def write(self, module: ModuleOp, ctx: Context) -> bytes:
         for op in walk(module):
@@ -142,10 +149,11 @@ class _Writer:
     def _collect(self, op: Operation) -> None:
         """Collect what an operation refers to, without those in its regions."""
         entries = self._entries
-        self._head(op)
-        entries.attribute(op.location)
-        for result in op.results:
-            entries.type(result.type)
+        self._ops[id(op)] = (
+            self._head(op),
+            entries.attribute(op.location),
+            [entries.type(result.type) for result in op.results],
+        )
         for region in op.regions:
             for block in region.blocks:
                 for argument in block.args:
@@ -234,46 +242,44 @@ class _Writer:
 
     def _add_op(self, out: bytearray, op: Operation, count: int) -> bool:
         """Append an operation without its regions; return whether it is isolated from above."""
-        entries, head = self._entries, self._head(op)
+        head, location, types = self._ops[id(op)]
         add_varint(out, head.name.number)
         mask_at = len(out)
         mask = 0
         out.append(0)
-        add_varint(out, entries.attribute(op.location).number)
+        add_varint(out, location.number)
         if head.attributes is not None:
-            mask |= OpMask.ATTRIBUTES
+            mask |= HAS_ATTRIBUTES
             add_varint(out, head.attributes.number)
         if head.properties is not None:
-            mask |= OpMask.PROPERTIES
+            mask |= HAS_PROPERTIES
             add_varint(out, head.properties)
-        if results := op.results:
-            mask |= OpMask.RESULTS
-            add_varint(out, len(results))
-            for result in results:
-                add_varint(out, entries.type(result.type).number)
+        if types:
+            mask |= HAS_RESULTS
+            add_varint(out, len(types))
+            for type in types:
+                add_varint(out, type.number)
         if operands := op.operands:
-            mask |= OpMask.OPERANDS
+            mask |= HAS_OPERANDS
             add_varint(out, len(operands))
+            numbers = self._values
             for operand in operands:
-                add_varint(out, self._number_of(operand, op, count))
+                number = numbers.get(id(operand), count)
+                if number >= count:
+                    raise PasslineError(f"'{op.name}'{place_of(op)} uses a value out of scope")
+                add_varint(out, number)
         if successors := op.successors:
-            mask |= OpMask.SUCCESSORS
+            mask |= HAS_SUCCESSORS
             add_varint(out, len(successors))
             for block in successors:
                 add_varint(out, self._blocks[id(block)])
         is_isolated = False
         if op.regions:
-            mask |= OpMask.REGIONS
+            mask |= HAS_REGIONS
             is_isolated = _is_isolated(op)
             add_varint(out, len(op.regions) << 1 | is_isolated)
         out[mask_at] = mask
         return is_isolated
-
-    def _number_of(self, value: SSAValue, op: Operation, count: int) -> int:
-        number = self._values.get(id(value), count)
-        if number >= count:
-            raise PasslineError(f"'{op.name}'{place_of(op)} uses a value that is not in scope")
-        return number
 
     def _add_resources(self, out: bytearray, ctx: Context) -> None:
         """Append the resources that the module refers to."""

@@ -33,7 +33,7 @@ def test_a_value_from_outside_of_an_isolated_operation_is_refused() -> None:
     module.body.block.add_op(other)
     use = TestOp([function.regions[0].block.args[0]])
     other.regions[0].block.insert_ops_before([use], other.regions[0].block.ops.first)  # type: ignore
-    with pytest.raises(PasslineError, match="'test.op'.* uses a value that is not in scope"):
+    with pytest.raises(PasslineError, match="'test.op'.* uses a value out of scope"):
         write_bytecode(module, make_ir_context())
 
 
