@@ -37,7 +37,14 @@ WIDTH = 140
 """The minimum width of the table, also where the output is no terminal."""
 
 SOURCES = (
-    *("cases.text", "cases.xdsl_corpus", "cases.tool", "cases.noop_pass", "cases.pass_cases"),
+    *(
+        "cases.text",
+        "cases.bytecode",
+        "cases.xdsl_corpus",
+        "cases.tool",
+        "cases.noop_pass",
+        "cases.pass_cases",
+    ),
     "cases.small_pipelines",
     *("models", "growth"),
 )

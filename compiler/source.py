@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import ParseError
 from ..passmanager.context import PassContext
 from ..passmanager.errors import InvalidIRError, PasslineError
 from ..passmanager.ir.location import place_of, remember_source
-from ..passmanager.ir.text.parser import decode_mlir, parse_module
+from ..passmanager.ir.text.parser import BYTECODE, decode_mlir, parse_module
 from ..passmanager.ir.text.printer import module_text
 from ..passmanager.ir.verifier import verify
 from ..passmanager.ir.walk import brief, walk
@@ -42,10 +42,11 @@ class OnnxModel(Protocol):
 
 
 Source: TypeAlias = ModuleOp | str | PathLike[str] | bytes | OnnxModel
-"""A module, or what it is read from: a path, the text of IR, an `onnx.ModelProto` or its bytes."""
+"""A module, or what it is read from: a path, the text of IR, bytecode, an `onnx.ModelProto` or its
+bytes."""
 
-TEXT = "<text>"
-"""The name of a text in locations and messages."""
+TEXT, BYTES = "<text>", "<bytes>"
+"""The names of a text, and of bytecode, in locations and messages."""
 
 
 class SourceNotFoundError(PasslineError, FileNotFoundError):
@@ -61,15 +62,16 @@ def load(
     shapes: Mapping[str, Sequence[int | None]] | None = None,
     dims: Mapping[str, int | str] | None = None,
 ) -> ModuleOp:
-    """Return the module in a file of IR (`x.mlir`), an ONNX model (`model.onnx`) or a text of IR.
+    """Return the module in a file of IR (`x.mlir`, or bytecode of MLIR), an ONNX model
+    (`model.onnx`) or a text of IR.
 
     A string is a path if such a file exists or if it looks like one: on one line, with the end of
-    the name of a file or without the characters of IR. `bytes` and an `onnx.ModelProto` are an ONNX
-    model; a module is returned as it is. Operations keep their locations. `ctx` has the dialects,
-    by default all that are installed, each imported when it occurs; with `allow_unregistered`,
-    operations of others are read, too. `shapes` are shapes of parameters of `@main` by name, with
-    None for a dimension that stays unknown, and `dims` are sizes of named dimensions. In a
-    notebook, modules are shown with highlighting from now on.
+    the name of a file or without the characters of IR. `bytes` are bytecode or an ONNX model, which
+    an `onnx.ModelProto` is, too; a module is returned as it is. Operations keep their locations.
+    `ctx` has the dialects, by default all that are installed, each imported when it occurs; with
+    `allow_unregistered`, operations of others are read, too. `shapes` are shapes of parameters of
+    `@main` by name, with None for a dimension that stays unknown, and `dims` are sizes of named
+    dimensions. In a notebook, modules are shown with highlighting from now on.
 
     Errors: SourceNotFoundError (a FileNotFoundError) with the nearest name; PasslineError for a
     file that cannot be read as its name says; xDSL's ParseError; InvalidIRError for IR that fails
@@ -84,13 +86,18 @@ def load(
     return module
 
 
-def _read(source: Source, parse: Callable[[str, str], ModuleOp], bindings: Bindings) -> ModuleOp:
-    """Return the module that a source holds, not verified; `parse` takes the text and its name."""
+def _read(
+    source: Source, parse: Callable[[str | bytes, str], ModuleOp], bindings: Bindings
+) -> ModuleOp:
+    """Return the module that a source holds, not verified; `parse` takes text or bytecode, and its
+    name."""
     match source:
         case ModuleOp():
             if bindings:
                 raise PasslineError("sizes are chosen when a module is read; later by BindShapes")
             return source
+        case bytes() if source.startswith(BYTECODE):
+            return parse(source, BYTES)
         case bytes():
             return parse_onnx(source, bindings=bindings)
         case str() if not _is_path(source):
@@ -137,28 +144,37 @@ def _is_path(text: str) -> bool:
     return bool(os.path.exists(text) or _FILE_NAME.search(text) or not _IR.search(text))
 
 
-def _load_file(path: Path, parse: Callable[[str, str], ModuleOp], bindings: Bindings) -> ModuleOp:
+def _load_file(
+    path: Path, parse: Callable[[str | bytes, str], ModuleOp], bindings: Bindings
+) -> ModuleOp:
     if not path.exists():
         raise SourceNotFoundError(f"there is no file '{path}'{nearest_file(path)}")
     if path.is_dir():
         raise PasslineError(f"'{path}' is a directory, not a file with a module")
     if path.suffix == ".onnx":
         return parse_onnx(str(path), bindings=bindings)
-    return parse(decode_mlir(str(path), path.read_bytes()), str(path))
+    content = path.read_bytes()
+    is_bytecode = content.startswith(BYTECODE)
+    return parse(content if is_bytecode else decode_mlir(str(path), content), str(path))
 
 
 def _parse(
-    ctx: Context | None, allow_unregistered: bool, bindings: Bindings, text: str, name: str
+    ctx: Context | None, allow_unregistered: bool, bindings: Bindings, text: str | bytes, name: str
 ) -> ModuleOp:
-    """Parse IR; the pipeline in a reproducer is left out."""
-    if "mlir_reproducer" in text:
-        from ..passmanager.instruments.reproducer import read_reproducer
-
-        text, _ = read_reproducer(text)
+    """Parse IR, text or bytecode; the pipeline in a reproducer is left out."""
+    limit = PassContext.current().max_elements
+    context = ctx or make_ir_context(allow_unregistered)
     try:
-        limit = PassContext.current().max_elements
-        context = ctx or make_ir_context(allow_unregistered)
-        module = parse_module(context, text, name, max_elements=limit)
+        if isinstance(text, bytes):
+            from ..passmanager.bytecode.reader import read_bytecode
+
+            module = read_bytecode(context, text, name, max_elements=limit)
+        else:
+            if "mlir_reproducer" in text:
+                from ..passmanager.instruments.reproducer import read_reproducer
+
+                text, _ = read_reproducer(text)
+            module = parse_module(context, text, name, max_elements=limit)
     except ParseError as error:
         if "--allow-unregistered-dialect" in error.msg:
             error.add_note("in Python: passline.load(source, allow_unregistered=True)")
@@ -171,19 +187,27 @@ def _parse(
 
 
 def save(module: ModuleOp, path: str | PathLike[str]) -> None:
-    """Write a module to a file as text that `load` reads back exactly.
+    """Write a module to a file that `load` reads back exactly: `x.mlirbc` as bytecode of MLIR, any
+    other as text.
 
-    The file is replaced in one step. PasslineError for the name of an ONNX model or of bytecode,
-    which cannot be written.
+    The file is replaced in one step. PasslineError for the name of an ONNX model, which cannot be
+    written.
     """
     if not isinstance(module, Operation):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"save(module, path) takes a module, not {brief(module)}")
     path = Path(path)
-    if path.suffix in (".onnx", ".mlirbc"):
-        raise PasslineError(f"'{path}' cannot be written: modules are saved as text (.mlir)")
+    if path.suffix == ".onnx":
+        raise PasslineError(
+            f"'{path}' cannot be written: modules are saved as text (.mlir) or bytecode (.mlirbc)"
+        )
+    context = _context_of(module)
     with _nested_deeply():
-        text = module_text(module, _context_of(module))
-    replace_file(path, [text])
+        if path.suffix == ".mlirbc":
+            from ..passmanager.bytecode.writer import write_bytecode
+
+            replace_file(path, [write_bytecode(module, context)])
+        else:
+            replace_file(path, [module_text(module, context)])
 
 
 def _context_of(module: ModuleOp) -> Context:

@@ -27,7 +27,7 @@ from ..passmanager.diagnostics import Diagnostic, Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.location import remember_source
-from ..passmanager.ir.text.parser import STDIN, decode_mlir, parse_module, split_chunks
+from ..passmanager.ir.text.parser import BYTECODE, STDIN, decode_mlir, parse_module, split_chunks
 from ..passmanager.ir.text.syntax_errors import as_raised
 from ..passmanager.ir.verifier import verify
 from ..passmanager.limits import recursion_limit
@@ -394,7 +394,8 @@ class PasslineOptMain(XDSLHooks):
         """Return the chunks of the input, each with its line offset, and the frontend."""
         content, frontend = self.read_input()
         marker = self.args.split_input_file
-        chunks = split_chunks(content, marker) if marker else [(content, 0)]
+        is_text = not content.startswith(BYTECODE)
+        chunks = split_chunks(content, marker) if marker and is_text else [(content, 0)]
         return [(chunk_stream(text), line) for text, line in chunks], frontend
 
     def read_input(self) -> tuple[bytes, str]:
@@ -408,7 +409,7 @@ class PasslineOptMain(XDSLHooks):
         verifies = bool(getattr(self.args, "verify_diagnostics", False))
         self.prints_diagnostics = verifies and expects_output(content)
         self.diagnostics.prints_diagnostics = self.prints_diagnostics
-        if name == STDIN and frontend == "mlir":
+        if name == STDIN and frontend == "mlir" and not content.startswith(BYTECODE):
             remember_source(STDIN, content)
         return content, frontend
 
@@ -436,16 +437,21 @@ class PasslineOptMain(XDSLHooks):
         )
 
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
-        """Parse MLIR text; every op gets its source location."""
+        """Parse MLIR text, or bytecode; every op gets its source location."""
         name, spec = self.get_input_name(), parse_spec(self.args.frontend or MLIRFrontend.name)
+        content, limit = binary_content(stream), self.pass_context.max_elements
+        if content.startswith(BYTECODE):
+            from ..passmanager.bytecode.reader import read_bytecode
+
+            return read_bytecode(self.ctx, content, name, max_elements=limit)
         of_mlir = spec.name == MLIRFrontend.name
         options = MLIRFrontend.from_spec(spec) if of_mlir else MLIRFrontend()
         return parse_module(
             self.ctx,
-            decode_mlir(name, binary_content(stream)),
+            decode_mlir(name, content),
             name,
             line_offset=self.line_offset,
-            max_elements=self.pass_context.max_elements,
+            max_elements=limit,
             implicit_module=not (self.args.no_implicit_module or options.no_implicit_module),
         )
 
@@ -493,6 +499,11 @@ class PasslineOptMain(XDSLHooks):
 
     def write_result(self, prog: ModuleOp, result: ResultFile) -> None:
         """Write what the tool makes of a transformed module."""
+        if getattr(self.args, "emit_bytecode", False):  # not in all tools that derive
+            from .bytecode_output import write_bytecode_to
+
+            write_bytecode_to(result, prog, self.ctx, self.args)
+            return
         with doing("printing"):
             text = self.output_resulting_program(prog)
         result.write(text)

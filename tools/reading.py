@@ -16,7 +16,7 @@ from xdsl.utils.arg_spec import parse_spec
 from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
-from ..passmanager.ir.text.parser import STDIN, decode_mlir
+from ..passmanager.ir.text.parser import BYTECODE, STDIN, decode_mlir
 from ..passmanager.ir.text.printer import ELIDED, module_text
 from ..passmanager.releases.streams import binary_content
 from ..passmanager.releases.targets import Frontend, MLIRTarget
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
 
 
 def read_source(content: bytes, frontend: str, name: str) -> tuple[bytes, Reproducer | None]:
-    """Separate the IR in the file `name` from a stored pipeline; lines and columns stay the same.
+    """Separate the IR in the file `name` from a stored pipeline, which bytecode does not have;
+    lines and columns stay the same.
 
     Errors: ParseError for text that is not UTF-8, or a pipeline that is not a valid string.
     """
-    if frontend != "mlir" or b"mlir_reproducer" not in content:
+    is_text = frontend == "mlir" and not content.startswith(BYTECODE)
+    if not is_text or b"mlir_reproducer" not in content:
         return content, None
     from ..passmanager.instruments.reproducer import read_reproducer
 

@@ -93,6 +93,10 @@ def check_arguments(args: argparse.Namespace) -> None:
         except re.error as error:
             raise PasslineError(f"argument {_flag(option)}: {error}") from None
     check_pipeline_source(args)
+    if args.emit_bytecode:
+        from ..bytecode_output import check_bytecode_output
+
+        check_bytecode_output(args)
     for end in ("stop", "start"):
         if getattr(args, f"{end}_after") and getattr(args, f"{end}_before"):
             raise PasslineError(f"--{end}-after and --{end}-before exclude each other")
@@ -158,6 +162,10 @@ def _add_input_and_output(
     help = "the output file, written only if everything succeeds; '-' is stdout"
     add("-o", "--output-file", type=written_file, metavar="FILE", help=help)
     add("--no-print", action="store_true", help="do not write the result")
+    help = "write the result as MLIR's bytecode, to a file or a pipe"
+    add("--emit-bytecode", action="store_true", help=help)
+    help = "the version of the format of the bytecode, by default that of MLIR 22, 6"
+    add("--emit-bytecode-version", type=int, metavar="N", help=help)
     help = "process the parts between lines '// -----' of the input separately"
     add_optional(group, "--split-input-file", "// -----", "MARKER", help)
     help = "the line between the results of the parts"

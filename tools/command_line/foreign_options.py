@@ -9,7 +9,6 @@ ADVICE: Mapping[str, str] = {
     "--convert-to-generic": "write --print-op-generic",
     "--debug-only": "--debug-pass-manager logs the passes, --remarks what they did",
     "--emit": "passline-compile writes .ll, .s, .o and .so by the name of -o",
-    "--emit-bytecode": "there is no bytecode: the result is text",
     "--entry-point": "write passline-run --function=NAME",
     "--entry-point-result": "not needed: passline-run prints results of every type",
     "-e": "write passline-run --function=NAME",

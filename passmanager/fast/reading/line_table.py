@@ -18,7 +18,7 @@ class Lines:
         self._starts = [0]
         while (end := text.find("\n", self._starts[-1])) >= 0:
             self._starts.append(end + 1)
-        self._numbers = _Numbers()
+        self._numbers = IntAttrs()
 
     @property
     def start_of_file(self) -> FileLineColLoc:
@@ -46,7 +46,7 @@ class Lines:
         return self._starts[line] + location.column.data - 1
 
 
-class _Numbers(dict[int, IntAttr]):
+class IntAttrs(dict[int, IntAttr]):
     """The IntAttr of each number, created once."""
 
     def __missing__(self, number: int) -> IntAttr:

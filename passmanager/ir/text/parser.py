@@ -45,7 +45,7 @@ __all__ = [
 
 
 BYTECODE = b"ML\xefR"
-"""The first bytes of a file that `mlir-opt --emit-bytecode` writes."""
+"""The first bytes of a file of bytecode, which `read_bytecode` reads."""
 STDIN = "<stdin>"
 """The name of the standard input in locations and messages."""
 
@@ -55,8 +55,7 @@ def decode_mlir(name: str, content: bytes) -> str:
     MLIR, and with the place of the first byte that is not UTF-8."""
     if content.startswith(BYTECODE):
         raise PasslineError(
-            f"'{name}' is bytecode of MLIR, and text is expected: mlir-opt without --emit-bytecode "
-            "writes it"
+            f"'{name}' is bytecode of MLIR, and text is expected: passline-opt '{name}' writes it"
         )
     try:
         return content.removeprefix(BOM_UTF8).decode()

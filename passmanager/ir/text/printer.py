@@ -129,7 +129,7 @@ def is_splat(dense: DenseIntOrFPElementsAttr) -> bool:
     return count > 0 and data[: len(data) // count] * count == data
 
 
-def wants_dense(op: IRDLOperation, name: str) -> bool:
+def wants_dense(op: IRDLOperation | type[IRDLOperation], name: str) -> bool:
     """Return whether the property `name` of an op must be a dense constant, not a resource."""
     definition = op.get_irdl_definition().properties.get(name)
     bases = definition.constr.get_bases() if definition is not None else None

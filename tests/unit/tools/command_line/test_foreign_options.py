@@ -84,8 +84,6 @@ def test_switch_with_another_value_is_an_error() -> None:
         ("--mlir-print-op-generic", "write --print-op-generic"),
         ("--mlir-print-ir-tree-dir=d", "write --print-ir-tree-dir"),
         ("--mlir-disable-threading", "passes run one after the other"),
-        ("--emit-bytecode", "the result is text"),
-        ("-emit-bytecode", "the result is text"),
         ("-print-after-all", "write --print-ir-after-all"),
         ("-print-changed=diff", "--print-diff"),
         ("-S", "the result is text"),

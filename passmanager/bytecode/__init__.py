@@ -1,0 +1,1 @@
+"""MLIR's bytecode: the binary form of modules, read and written."""
