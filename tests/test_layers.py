@@ -41,11 +41,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "compiler.tune": {*_COMPILED, "compiler.native"},
     "compiler": {*_LIBRARIES, "compiler.frontends"},
     "tools": {"passmanager", "passes.generic", "passmanager.fast", "passmanager.releases"},
+    "testing": {"passmanager", "tools"},
     "tools.compiler_extension": {*_LIBRARIES, "compiler.frontends", "tools"},
     "tools.compile": _COMPILER_TOOL,
     "tools.run": _COMPILER_TOOL,
     "tools.tune": _COMPILER_TOOL,
-    "passline": {*_LIBRARIES, "compiler.frontends", "tools"},
+    "passline": {*_LIBRARIES, "compiler.frontends", "tools", "testing"},
 }
 """The packages that each package may import, itself apart; `passline` are the modules of the root,
 which no other imports. The tools know the compiler in the four modules that are named alone.

@@ -1,0 +1,128 @@
+"""CHECK lines for the output of a tool, a block of lines for each top-level symbol."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .captured_names import CapturedNames
+
+__all__ = ["BlockKey", "CheckBlock", "check_blocks", "depth_change", "is_separator", "symbol_in"]
+
+_WORD = r'[^%@={(:#"]*'
+_SYMBOL = re.compile(rf'{_WORD}(?:"[^"]*"{_WORD})?@(?P<name>"(?:[^"\\]|\\.)*"|[\w$.-]+)')
+_GENERIC_SYMBOL = re.compile(r'\s*"[\w.$]+"\(\).*\bsym_name = "(?P<name>[^"]+)"')
+_STRING_OR_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//.*')
+_ALIAS = re.compile(r"([#!][A-Za-z_][\w$.-]*) = ")
+_MODULE = re.compile(r'\s*(?:(?:builtin\.)?module\b(?!\S)|"builtin\.module"\(\)).*\{$')
+_PLAIN_MODULE = re.compile(r'(?:(?:builtin\.)?module |"builtin\.module"\(\) \()\{')
+_VARIABLE = re.compile(r"[%^#!]\[\[")
+_HIDDEN = "\0"
+_PREDECESSORS = re.compile(r"\s+// (?:pred|\d+ preds|no predecessors)\b.*")
+
+BlockKey = tuple[int, str | None, int]
+"""The chunk of the output, the symbol, and how many blocks of it come before; symbol None: what
+stands before the first symbol."""
+
+
+@dataclass(frozen=True)
+class CheckBlock:
+    """The CHECK lines of one symbol, without prefix: (`-LABEL`, text), ..."""
+
+    key: BlockKey
+    lines: tuple[tuple[str, str], ...]
+
+
+def is_separator(line: str) -> bool:
+    """Return whether a line separates the parts of a file with `--split-input-file`."""
+    return line.lstrip().startswith("// -----")
+
+
+def symbol_in(line: str) -> str | None:
+    """Return the name of the symbol that a line defines, or None. Calls look the same, but are
+    nested deeper."""
+    match = _SYMBOL.match(line) or _GENERIC_SYMBOL.match(line)
+    return match["name"].strip('"') if match else None
+
+
+def depth_change(line: str) -> int:
+    """Return by how many braces a line opens more than it closes."""
+    text = _STRING_OR_COMMENT.sub("", line)
+    return text.count("{") - text.count("}")
+
+
+def check_blocks(text: str, folders: Sequence[str] = ()) -> Iterator[CheckBlock]:
+    """Yield the blocks of CHECK lines that match the output `text` of a tool.
+
+    `folders` are paths of this machine, which the lines match by `{{.*}}`.
+    """
+    for folder in sorted(folders, key=len, reverse=True):
+        text = text.replace(folder, _HIDDEN)
+    chunk: list[str] = []
+    number = 0
+    for line in [*text.splitlines(), "// -----"]:
+        if is_separator(line):
+            yield from _blocks_of_chunk(number, chunk)
+            chunk = []
+            number += 1
+        else:
+            chunk.append(line.rstrip())
+
+
+def _blocks_of_chunk(number: int, lines: list[str]) -> Iterator[CheckBlock]:
+    lines = _without_module(lines)
+    deepest_symbol = 1 if any(map(_MODULE.match, lines)) else 0
+    names = CapturedNames({match[1] for line in lines if (match := _ALIAS.match(line))})
+    counts: dict[str | None, int] = {}
+    symbol: str | None = None
+    block: list[tuple[str, str]] = []
+    depth = 0
+
+    def finish() -> Iterator[CheckBlock]:
+        while block and not block[-1][1]:  # CHECK-EMPTY
+            block.pop()
+        if block:
+            counts[symbol] = counts.get(symbol, -1) + 1
+            yield CheckBlock((number, symbol, counts[symbol]), tuple(block))
+            block.clear()
+
+    for line in lines:
+        found = symbol_in(line) if depth <= deepest_symbol else None
+        if found is not None:
+            yield from finish()
+            symbol = found
+            names.enter_symbol()
+        shown = _PREDECESSORS.sub("", line) if line.lstrip().startswith("^") else line
+        pattern = names.pattern(shown).replace(_HIDDEN, "{{.*}}")
+        if found is not None:
+            block += _label(pattern, found)
+        elif block or pattern:
+            block.append(("" if not block else "-NEXT" if pattern else "-EMPTY", pattern))
+        depth += depth_change(line)
+    yield from finish()
+
+
+def _label(pattern: str, symbol: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines for the line that defines a symbol: a label may have no variables."""
+    variable = _VARIABLE.search(pattern)
+    label = pattern[: variable.start()] if variable else pattern
+    if symbol not in label:
+        yield "", pattern
+        return
+    yield "-LABEL", label.rstrip()
+    if variable:
+        yield "-SAME", pattern[variable.start() :]
+
+
+def _without_module(lines: list[str]) -> list[str]:
+    """Return the lines of a chunk without those of a module that has no name and no attributes, and
+    that is not empty."""
+    shown = [index for index, line in enumerate(lines) if line and not _ALIAS.match(line)]
+    if len(shown) < 3 or not _PLAIN_MODULE.fullmatch(lines[shown[0]]):
+        return lines
+    first, last = shown[0], shown[-1]
+    if not lines[last].startswith("}"):
+        return lines
+    body = [line.removeprefix("  ") for line in lines[first + 1 : last]]
+    return [*lines[:first], *body, *lines[last + 1 :]]
