@@ -44,6 +44,8 @@ class FailureView(TerminalRepr):
             if found and found[1] == str(source) and "error:" in part:
                 line, message = int(found[2]), message or part.replace(str(source), shown)
                 text += _excerpt(lines, line)
+        if ":" in code:  # says more than the verdict
+            message = code
         first = next((part.strip() for part in messages if part.strip()), code)
         return cls(shown, line, message or first, "\n".join(text))
 

@@ -74,7 +74,7 @@ class LitItem(pytest.Item):
         except LeftAloneError as error:
             self._skip(str(error))
         except UpdateFailedError as error:
-            raise LitFailedError("not updated", str(error)) from None
+            raise LitFailedError(f"not updated: {error}", error.output) from None
         else:
             self.user_properties.append((_UPDATED, changed))
 

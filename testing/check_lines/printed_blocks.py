@@ -71,8 +71,10 @@ def check_blocks(text: str, folders: Sequence[str] = ()) -> Iterator[CheckBlock]
 
 
 def _blocks_of_chunk(number: int, lines: list[str]) -> Iterator[CheckBlock]:
-    lines = _without_module(lines)
-    deepest_symbol = 1 if any(map(_MODULE.match, lines)) else 0
+    deepest_symbol = 0
+    if (module := _module_around(lines)) is not None:
+        inner = _without_module(lines, *module)
+        deepest_symbol, lines = int(inner is lines), inner
     names = CapturedNames({match[1] for line in lines if (match := _ALIAS.match(line))})
     counts: dict[str | None, int] = {}
     symbol: str | None = None
@@ -115,14 +117,24 @@ def _label(pattern: str, symbol: str) -> Iterator[tuple[str, str]]:
         yield "-SAME", pattern[variable.start() :]
 
 
-def _without_module(lines: list[str]) -> list[str]:
-    """Return the lines of a chunk without those of a module that has no name and no attributes, and
-    that is not empty."""
+def _module_around(lines: list[str]) -> tuple[int, int] | None:
+    """Return the first and the last line of the module that all lines are in, aliases apart; None
+    without one."""
     shown = [index for index, line in enumerate(lines) if line and not _ALIAS.match(line)]
-    if len(shown) < 3 or not _PLAIN_MODULE.fullmatch(lines[shown[0]]):
-        return lines
-    first, last = shown[0], shown[-1]
-    if not lines[last].startswith("}"):
+    if not shown or not _MODULE.match(lines[shown[0]]):
+        return None
+    depth = 0
+    for index in shown:
+        depth += depth_change(lines[index])
+        if depth <= 0:
+            return (shown[0], index) if index == shown[-1] else None
+    return None
+
+
+def _without_module(lines: list[str], first: int, last: int) -> list[str]:
+    """Return the lines of a chunk without the first and last one of a module, unless it has
+    attributes or is empty."""
+    if not _PLAIN_MODULE.fullmatch(lines[first]) or not any(lines[first + 1 : last]):
         return lines
     body = [line.removeprefix("  ") for line in lines[first + 1 : last]]
     return [*lines[:first], *body, *lines[last + 1 :]]

@@ -39,7 +39,12 @@ class LeftAloneError(Exception):
 
 
 class UpdateFailedError(Exception):
-    """The error for a test whose tool fails, or that fails with its new CHECK lines."""
+    """The error for a test whose tool fails, or that fails with its new CHECK lines; `output` is
+    what lit says of it."""
+
+    def __init__(self, message: str, output: str = "") -> None:
+        super().__init__(message)
+        self.output = output
 
 
 @dataclass
@@ -55,18 +60,21 @@ class CheckedPipeline:
 
 
 class ScriptTest(Test):
-    """A test that runs commands in the place of the RUN lines of another test.
+    """A test that runs commands in the place of the RUN lines of another test, each at its line.
 
     It runs as that does: with its format, configuration, environment and folder.
     """
 
-    def __init__(self, test: Test, commands: Sequence[str], folder: Path) -> None:
+    def __init__(self, test: Test, commands: Sequence[tuple[int, str]], folder: Path) -> None:
         config = copy.copy(test.config)
         config.substitutions = []  # were already applied
         super().__init__(test.suite, test.path_in_suite, config)
         self._script = folder / "script"
-        lines = (f"RUN: {command.replace('%', '%%')}\n" for command in commands)
-        self._script.write_text("".join(lines))
+        lines: list[str] = []
+        for number, command in commands:
+            lines += [""] * (number - 1 - len(lines))
+            lines.append(f"RUN: {command.replace('%', '%%')}")
+        self._script.write_text("\n".join([*lines, ""]))
 
     def getSourcePath(self) -> str:
         return str(self._script)
@@ -90,18 +98,19 @@ def checked_pipelines(test: Test, lit_config: LitConfig, folder: Path) -> list[C
     UpdateFailedError for commands that fail.
     """
     checked: list[CheckedPipeline] = []
-    commands: list[str] = []
+    commands: list[tuple[int, str]] = []
     for line, command in _script(test):
         try:
             parsed = ShUtil.ShParser(command, False, True).parse()
         except ValueError as error:
             raise LeftAloneError(f"line {line}: not a command of lit's shell: {error}") from None
-        commands.append(_recorded(parsed, line, Path(test.getSourcePath()), checked, folder))
+        recorded = _recorded(parsed, line, Path(test.getSourcePath()), checked, folder)
+        commands.append((line, recorded))
     if not checked:
         raise LeftAloneError("no RUN line pipes into FileCheck with this file")
     result = ScriptTest(test, commands, folder).execute(lit_config)
     if result.code is not PASS:
-        raise UpdateFailedError(f"a command before FileCheck fails:\n{result.output}")
+        raise UpdateFailedError("a command before FileCheck fails", result.output)
     for number, pipeline in enumerate(checked):
         read = (folder / f"output{number}").read_bytes()
         pipeline.text = read.decode(errors="replace").replace("\r\n", "\n")
@@ -119,14 +128,15 @@ def check_again(
 
     Errors: UpdateFailedError.
     """
-    commands: list[str] = []
+    commands: list[tuple[int, str]] = []
     for number, pipeline in enumerate(pipelines):
         args = [str(new) if _is(arg, test) else arg for arg in pipeline.check]
-        commands.append(f"{shlex.join(args)} < {shlex.quote(str(folder / f'output{number}'))}")
+        read = shlex.quote(str(folder / f"output{number}"))
+        commands.append((pipeline.line, f"{shlex.join(args)} < {read}"))
     result = ScriptTest(test, commands, folder).execute(lit_config)
     if result.code is not PASS:
         output = result.output.replace(str(new), test.getSourcePath())
-        raise UpdateFailedError(f"the file would fail with its new CHECK lines:\n{output}")
+        raise UpdateFailedError("the test would fail with its new CHECK lines", output)
 
 
 def _is(argument: str, test: Test) -> bool:
