@@ -38,13 +38,17 @@ class FailureView(TerminalRepr):
         if run is not None and run <= len(lines):
             text.append(f"{shown}:{run}: {lines[run - 1].strip()}")
         line, message = run or 1, ""
-        for part in messages:
+        is_rewritten = (
+            ":" in code
+        )  # "not updated: ...": the messages are not about the file as it is
+        for part, following in zip(messages, [*messages[1:], ""]):
             text.append(part.replace(str(source), shown))
             found = _ERROR.match(part)
             if found and found[1] == str(source) and "error:" in part:
                 line, message = int(found[2]), message or part.replace(str(source), shown)
-                text += _excerpt(lines, line)
-        if ":" in code:  # says more than the verdict
+                if not is_rewritten and not _shows(following, lines, line):
+                    text += _excerpt(lines, line)
+        if is_rewritten:
             message = code
         first = next((part.strip() for part in messages if part.strip()), code)
         return cls(shown, line, message or first, "\n".join(text))
@@ -75,6 +79,11 @@ def _messages(output: str) -> tuple[int | None, list[str]]:
         elif line.startswith("# error: "):
             messages.append(line.removeprefix("# "))
     return (run, messages) if messages else (run, output.splitlines())
+
+
+def _shows(text: str, lines: list[str], line: int) -> bool:
+    """Return whether a text is a line of the file, as LLVM's FileCheck prints it."""
+    return 0 < line <= len(lines) and text.strip() == lines[line - 1].strip()
 
 
 def _excerpt(lines: list[str], line: int) -> Iterator[str]:

@@ -72,7 +72,9 @@ class CapturedNames:
                 yield f"{match['sigil']}[[{variable}]]"
             else:
                 fresh.append(match[0])
-                yield self._capture(match[0])
+                yield self._capture(
+                    match[0], at_label=is_block and not line[: match.start()].strip()
+                )
         yield escape(line[end:])
         # Names on a line that opens a region are the region's arguments.
         for name in fresh:
@@ -88,10 +90,14 @@ class CapturedNames:
         region.setdefault(name, self._variables.get(name))
         return self._capture(name)
 
-    def _capture(self, name: str) -> str:
-        """Return the pattern of the first appearance of a name."""
+    def _capture(self, name: str, *, at_label: bool = False) -> str:
+        """Return the pattern of the first appearance of a name.
+
+        All names of a line are in its pattern, so that `.*` cannot match more than one; but the
+        label of a block may have a comment behind it.
+        """
         variable = self._variables[name] = self._unique(_base(name))
-        return f"{name[0]}[[{variable}:.*]]"
+        return f"{name[0]}[[{variable}:{'[^:]+' if at_label else '.*'}]]"
 
     def _alias(self, name: str) -> str:
         """Return the pattern of an alias. Its variable is global, as `$` says."""

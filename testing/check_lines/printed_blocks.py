@@ -71,15 +71,16 @@ def check_blocks(text: str, folders: Sequence[str] = ()) -> Iterator[CheckBlock]
 
 
 def _blocks_of_chunk(number: int, lines: list[str]) -> Iterator[CheckBlock]:
-    deepest_symbol = 0
-    if (module := _module_around(lines)) is not None:
-        inner = _without_module(lines, *module)
-        deepest_symbol, lines = int(inner is lines), inner
+    module = _module_around(lines)
+    skipped = module if module is not None and _is_plain(lines, *module) else ()
+    deepest_symbol = 1 if module else 0
+    indent = "  " if skipped else ""
     names = CapturedNames({match[1] for line in lines if (match := _ALIAS.match(line))})
     counts: dict[str | None, int] = {}
     symbol: str | None = None
     block: list[tuple[str, str]] = []
     depth = 0
+    follows = False
 
     def finish() -> Iterator[CheckBlock]:
         while block and not block[-1][1]:  # CHECK-EMPTY
@@ -89,19 +90,23 @@ def _blocks_of_chunk(number: int, lines: list[str]) -> Iterator[CheckBlock]:
             yield CheckBlock((number, symbol, counts[symbol]), tuple(block))
             block.clear()
 
-    for line in lines:
+    for index, line in enumerate(lines):
         found = symbol_in(line) if depth <= deepest_symbol else None
         if found is not None:
             yield from finish()
             symbol = found
             names.enter_symbol()
         shown = _PREDECESSORS.sub("", line) if line.lstrip().startswith("^") else line
-        pattern = names.pattern(shown).replace(_HIDDEN, "{{.*}}")
-        if found is not None:
-            block += _label(pattern, found)
-        elif block or pattern:
-            block.append(("" if not block else "-NEXT" if pattern else "-EMPTY", pattern))
+        pattern = names.pattern(shown.removeprefix(indent)).replace(_HIDDEN, "{{.*}}")
         depth += depth_change(line)
+        if index in skipped:
+            follows = False
+        elif found is not None:
+            block += _label(pattern, found)
+            follows = True
+        elif block or pattern:
+            block.append(("" if not follows else "-NEXT" if pattern else "-EMPTY", pattern))
+            follows = True
     yield from finish()
 
 
@@ -131,10 +136,7 @@ def _module_around(lines: list[str]) -> tuple[int, int] | None:
     return None
 
 
-def _without_module(lines: list[str], first: int, last: int) -> list[str]:
-    """Return the lines of a chunk without the first and last one of a module, unless it has
-    attributes or is empty."""
-    if not _PLAIN_MODULE.fullmatch(lines[first]) or not any(lines[first + 1 : last]):
-        return lines
-    body = [line.removeprefix("  ") for line in lines[first + 1 : last]]
-    return [*lines[:first], *body, *lines[last + 1 :]]
+def _is_plain(lines: list[str], first: int, last: int) -> bool:
+    """Return whether a module has no name and no attributes, and is not empty: its first and last
+    line are not checked."""
+    return bool(_PLAIN_MODULE.fullmatch(lines[first])) and any(lines[first + 1 : last])
