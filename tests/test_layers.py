@@ -45,6 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tools.compile": _COMPILER_TOOL,
     "tools.run": _COMPILER_TOOL,
     "tools.tune": _COMPILER_TOOL,
+    "testing": {"passmanager", "tools"},
     "passline": {*_LIBRARIES, "compiler.frontends", "tools"},
 }
 """The packages that each package may import, itself apart; `passline` are the modules of the root,
