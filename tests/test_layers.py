@@ -46,7 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tools.compile": _COMPILER_TOOL,
     "tools.run": _COMPILER_TOOL,
     "tools.tune": _COMPILER_TOOL,
-    "passline": {*_LIBRARIES, "compiler.frontends", "tools", "testing"},
+    "passline": {*_LIBRARIES, "compiler.frontends", "tools"},
 }
 """The packages that each package may import, itself apart; `passline` are the modules of the root,
 which no other imports. The tools know the compiler in the four modules that are named alone.

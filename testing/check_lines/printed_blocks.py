@@ -91,22 +91,23 @@ def _blocks_of_chunk(number: int, lines: list[str]) -> Iterator[CheckBlock]:
             block.clear()
 
     for index, line in enumerate(lines):
+        if index in skipped:
+            follows = False
+            depth += depth_change(line)
+            continue
         found = symbol_in(line) if depth <= deepest_symbol else None
+        depth += depth_change(line)
         if found is not None:
             yield from finish()
             symbol = found
             names.enter_symbol()
         shown = _PREDECESSORS.sub("", line) if line.lstrip().startswith("^") else line
         pattern = names.pattern(shown.removeprefix(indent)).replace(_HIDDEN, "{{.*}}")
-        depth += depth_change(line)
-        if index in skipped:
-            follows = False
-        elif found is not None:
+        if found is not None:
             block += _label(pattern, found)
-            follows = True
         elif block or pattern:
             block.append(("" if not follows else "-NEXT" if pattern else "-EMPTY", pattern))
-            follows = True
+        follows = bool(block)
     yield from finish()
 
 
