@@ -81,10 +81,11 @@ class ScriptTest(Test):
 
     def execute(self, lit_config: LitConfig) -> Result:
         """Run the commands, as far as they succeed."""
-        form = copy.copy(self.config.test_format)
+        form = self.config.test_format
         assert form is not None
-        for name in ("extra_substitutions", "preamble_commands"):
-            if hasattr(form, name):
+        for name in ("extra_substitutions", "preamble_commands"):  # are in the commands
+            if getattr(form, name, None):
+                form = copy.copy(form)
                 setattr(form, name, [])
         result = form.execute(self, lit_config)
         return result if isinstance(result, Result) else Result(*result)
