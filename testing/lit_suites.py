@@ -47,6 +47,7 @@ class LitSuites:
         self._scratch = scratch
         self._suites: dict[str, tuple[TestSuite | None, tuple[str, ...]]] = {}
         self._configs: dict[tuple[TestSuite, tuple[str, ...]], TestingConfig] = {}
+        self._formats: dict[str, LitFormat] = {}  # one process of warm tools for each
         self._plain: TestSuite | None = None
         self.lit_config = _lit_config(parameters)
 
@@ -78,10 +79,13 @@ class LitSuites:
         config = self._config(suite, inner[:-1])
         if config.standalone_tests and not is_argument(path):
             return
-        if config.test_format is None:
+        form, place = config.test_format, (suite, inner, self.lit_config, config)
+        if form is None:
             yield Test(suite, inner, config)
+        elif isinstance(form, LitFormat):  # its own would start the process of warm tools
+            yield from ShTest.getTestsForPath(form, *place)
         else:
-            yield from config.test_format.getTestsForPath(suite, inner, self.lit_config, config)
+            yield from form.getTestsForPath(*place)
 
     def _config(self, suite: TestSuite, folder: tuple[str, ...]) -> TestingConfig:
         """Return the configuration of a folder of a suite, with tools that run warm."""
@@ -90,8 +94,12 @@ class LitSuites:
 
     def _prepared(self, config: TestingConfig) -> TestingConfig:
         """Let the tests of a configuration use warm tools and the temporary folder of this run."""
-        if type(config.test_format) is ShTest:
-            config.test_format = _warm(config.test_format)
+        form = config.test_format
+        if isinstance(form, ShTest) and type(form) in (ShTest, LitFormat):
+            settings = repr(
+                (form.execute_external, form.extra_substitutions, form.preamble_commands)
+            )
+            config.test_format = self._formats.setdefault(settings, _warm(form))
         config.environment |= dict.fromkeys(_TEMPORARY, str(self._scratch))
         return config
 
@@ -108,7 +116,7 @@ class LitSuites:
         """Return a suite whose tests find the tools of this environment first."""
         config = TestingConfig.fromdefaults(self.lit_config)
         config.name = root.name
-        config.test_format = LitFormat()
+        config.test_format = ShTest()
         tools = str(Path(sys.executable).parent)
         config.environment["PATH"] = os.pathsep.join([tools, config.environment["PATH"]])
         return TestSuite(config.name, str(root), str(self._scratch), self._prepared(config))
@@ -116,6 +124,8 @@ class LitSuites:
 
 def _warm(form: ShTest) -> LitFormat:
     """Return a format of the same settings that runs tools of Python warm."""
+    if isinstance(form, LitFormat):
+        return form
     warm = LitFormat()
     vars(warm).update(vars(form))
     return warm

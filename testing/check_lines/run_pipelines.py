@@ -6,20 +6,16 @@ import copy
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lit import ShUtil
 from lit.LitConfig import LitConfig
 from lit.ShCommands import Command, GlobItem, Pipeline, Seq
-from lit.Test import PASS, UNSUPPORTED, Result, Test
-from lit.TestRunner import (
-    applySubstitutions,
-    getDefaultSubstitutions,
-    getTempPaths,
-    parseIntegratedTestScript,
-)
+from lit.Test import PASS, Result, Test
+
+from ..run_lines import NoRunLinesError, run_lines
 
 __all__ = [
     "CheckedPipeline",
@@ -29,7 +25,6 @@ __all__ = [
     "checked_pipelines",
 ]
 
-_DEBUG = re.compile(r"%dbg\((?P<place>[^)]*)\)(?P<command>.*)", re.DOTALL)
 _FILECHECK = re.compile(r"filecheck(?:-\d+)?(?:\.exe)?", re.IGNORECASE)
 _PREFIX = re.compile(r"--?check-prefix(?:es)?(?:=(?P<names>.*))?")
 
@@ -100,7 +95,7 @@ def checked_pipelines(test: Test, lit_config: LitConfig, folder: Path) -> list[C
     """
     checked: list[CheckedPipeline] = []
     commands: list[tuple[int, str]] = []
-    for line, command in _script(test):
+    for line, command in _commands(test):
         try:
             parsed = ShUtil.ShParser(command, False, True).parse()
         except ValueError as error:
@@ -145,30 +140,16 @@ def _is(argument: str, test: Test) -> bool:
     return Path(argument).absolute() == Path(test.getSourcePath()).absolute()
 
 
-def _script(test: Test) -> Iterator[tuple[int, str]]:
-    """Yield the commands of a test after lit's substitutions, each with its line in the file."""
-    form = test.config.test_format
-    own = Test(test.suite, test.path_in_suite, test.config)  # parsing adds to its fields
-    parsed = parseIntegratedTestScript(own)
-    if isinstance(parsed, Result):
-        reason = "unsupported here" if parsed.code is UNSUPPORTED else "no test"
-        raise LeftAloneError(f"{reason}: {parsed.output}".strip())
+def _commands(test: Test) -> list[tuple[int, str]]:
+    """Return the RUN lines of a test that runs here and is to pass."""
+    own = Test(test.suite, test.path_in_suite, test.config)  # reading adds to its fields
+    try:
+        commands = run_lines(own)
+    except NoRunLinesError as error:
+        raise LeftAloneError(str(error)) from None
     if own.isExpectedToFail():
         raise LeftAloneError("it is expected to fail (XFAIL)")
-    substitutions = list(getattr(form, "extra_substitutions", []))
-    substitutions += getDefaultSubstitutions(test, *getTempPaths(test))
-    script = applySubstitutions(
-        [*getattr(form, "preamble_commands", []), *parsed],
-        substitutions,
-        dict.fromkeys(test.config.available_features, True),
-        recursion_limit=test.config.recursiveExpansionLimit,
-    )
-    for command in script:
-        match = _DEBUG.fullmatch(command)
-        place, text = match.group("place", "command") if match else ("", command)
-        if text.strip():
-            line = re.search(r"\d+", place)
-            yield int(line[0]) if line else 0, text.strip()
+    return commands
 
 
 def _recorded(

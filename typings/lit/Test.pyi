@@ -23,6 +23,7 @@ class Result:
 
 class TestSuite:
     name: str
+    exec_root: str
     config: TestingConfig
     def __init__(
         self,

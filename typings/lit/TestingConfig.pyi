@@ -12,6 +12,7 @@ class TestingConfig:
     test_source_root: str | None
     test_exec_root: str | None
     standalone_tests: bool
+    unsupported: bool
     recursiveExpansionLimit: int | None
     @staticmethod
     def fromdefaults(litConfig: LitConfig) -> TestingConfig: ...
