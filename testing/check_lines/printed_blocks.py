@@ -19,6 +19,7 @@ _MODULE = re.compile(r'\s*(?:(?:builtin\.)?module\b(?!\S)|"builtin\.module"\(\))
 _PLAIN_MODULE = re.compile(r'(?:(?:builtin\.)?module |"builtin\.module"\(\) \()\{')
 _VARIABLE = re.compile(r"[%^#!]\[\[")
 _HIDDEN = "\0"
+_BLANK = "{{^[[:blank:]]+$}}"
 _PREDECESSORS = re.compile(r"\s+// (?:pred|\d+ preds|no predecessors)\b.*")
 
 BlockKey = tuple[int, str | None, int]
@@ -67,7 +68,7 @@ def check_blocks(text: str, folders: Sequence[str] = ()) -> Iterator[CheckBlock]
             chunk = []
             number += 1
         else:
-            chunk.append(line.rstrip())
+            chunk.append(line.rstrip() or line)
 
 
 def _blocks_of_chunk(number: int, lines: list[str]) -> Iterator[CheckBlock]:
@@ -83,7 +84,7 @@ def _blocks_of_chunk(number: int, lines: list[str]) -> Iterator[CheckBlock]:
     follows = False
 
     def finish() -> Iterator[CheckBlock]:
-        while block and not block[-1][1]:  # CHECK-EMPTY
+        while block and block[-1][1] in ("", _BLANK):
             block.pop()
         if block:
             counts[symbol] = counts.get(symbol, -1) + 1
@@ -103,9 +104,11 @@ def _blocks_of_chunk(number: int, lines: list[str]) -> Iterator[CheckBlock]:
             names.enter_symbol()
         shown = _PREDECESSORS.sub("", line) if line.lstrip().startswith("^") else line
         pattern = names.pattern(shown.removeprefix(indent)).replace(_HIDDEN, "{{.*}}")
+        if line.isspace():  # CHECK-EMPTY is for lines without anything
+            pattern = _BLANK
         if found is not None:
             block += _label(pattern, found)
-        elif block or pattern:
+        elif block or line.strip():
             block.append(("" if not follows else "-NEXT" if pattern else "-EMPTY", pattern))
         follows = bool(block)
     yield from finish()
@@ -126,7 +129,7 @@ def _label(pattern: str, symbol: str) -> Iterator[tuple[str, str]]:
 def _module_around(lines: list[str]) -> tuple[int, int] | None:
     """Return the first and the last line of the module that all lines are in, aliases apart; None
     without one."""
-    shown = [index for index, line in enumerate(lines) if line and not _ALIAS.match(line)]
+    shown = [index for index, line in enumerate(lines) if line.strip() and not _ALIAS.match(line)]
     if not shown or not _MODULE.match(lines[shown[0]]):
         return None
     depth = 0
@@ -140,4 +143,6 @@ def _module_around(lines: list[str]) -> tuple[int, int] | None:
 def _is_plain(lines: list[str], first: int, last: int) -> bool:
     """Return whether a module has no name and no attributes, and is not empty: its first and last
     line are not checked."""
-    return bool(_PLAIN_MODULE.fullmatch(lines[first])) and any(lines[first + 1 : last])
+    return bool(_PLAIN_MODULE.fullmatch(lines[first])) and any(
+        map(str.strip, lines[first + 1 : last])
+    )

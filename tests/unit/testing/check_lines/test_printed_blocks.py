@@ -86,6 +86,10 @@ def test_empty_lines_are_checked_between_others_alone() -> None:
     assert checks("\n\na\n\nb\n\n") == [": a", "-EMPTY: ", "-NEXT: b"]
 
 
+def test_lines_of_blanks_are_no_empty_lines() -> None:
+    assert checks(" \na\n \nb\n \n") == [": a", "-NEXT: {{^[[:blank:]]+$}}", "-NEXT: b"]
+
+
 def test_chunks_are_apart() -> None:
     text = "func @f()\n// -----\nx\n// -----\nfunc @f()\nfunc @f()"
     assert keys(text) == [(0, "f", 0), (1, None, 0), (2, "f", 0), (2, "f", 1)]
