@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from .caller import AT_START
+from .entry_points import KnownEntryPoints
 
 
 class NotWarmError(Exception):
@@ -41,6 +42,7 @@ class WarmImports:
         self._tools: dict[tuple[str, str], NotWarmError | None] = {}
         self._projects: set[str] = set()
         self._tried: set[str] = set()
+        self._entry_points = KnownEntryPoints()
         self._encode: Callable[[str], bytes] = vars(os.environ)["encodekey"]
 
     def prepare(self, script: str, module: str) -> None:
@@ -55,6 +57,7 @@ class WarmImports:
                 with self._watched():
                     for statement in _imports_of(script, module):
                         _run_import(statement, module)
+                    self._entry_points.read()
                 self._tools[tool] = None
             except NotWarmError as error:
                 self._tools[tool] = error
