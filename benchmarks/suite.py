@@ -83,7 +83,9 @@ def turn_warm(suite: Path) -> None:
     """Put the two lines into the configuration of a suite."""
     path = next(path for name in ("lit.cfg.py", "lit.cfg") if (path := suite / name).exists())
     text = FORMAT.sub(r"\1test_format = passline.testing.LitFormat(", path.read_text())
-    path.write_text(text.replace("import lit.formats", "import lit.formats\nimport passline.testing"))
+    path.write_text(
+        text.replace("import lit.formats", "import lit.formats\nimport passline.testing")
+    )
 
 
 def _tests(report: Path) -> dict[str, tuple[str, str]]:

@@ -110,9 +110,9 @@ def _open_streams() -> Streams:
         else:
             raw.name = f"<{name}>"
             unbuffered = old.write_through and number > 0
-            buffered = io.BufferedWriter(raw) if number else io.BufferedReader(raw)
+            buffer = io.BufferedWriter if number else io.BufferedReader
             stream = io.TextIOWrapper(
-                cast(BinaryIO, raw if unbuffered else buffered),
+                cast(BinaryIO, raw if unbuffered else buffer(raw)),
                 encoding=old.encoding,
                 errors=old.errors,
                 newline="\n",

@@ -12,7 +12,17 @@ from types import FrameType
 from .caller import given_environment, key_of
 from .fork import Closable, run_in_fork
 from .freshness import Freshness
-from .protocol import COLD, KILLED, OUTDATED, Request, Socket, receive_request, reply, same_user
+from .protocol import (
+    COLD,
+    ENDED,
+    KILLED,
+    OUTDATED,
+    Request,
+    Socket,
+    receive_request,
+    reply,
+    same_user,
+)
 from .warm_imports import NotWarmError, WarmImports
 
 SECONDS_TO_SEND = 5.0
@@ -106,7 +116,7 @@ class Server:
                 self._runs.pop(process).close()
 
     def _reap(self) -> None:
-        """Take note of forks that have ended. Their clients know, unless they were killed."""
+        """Take note of forks that have ended. Most have told their clients."""
         while True:
             try:
                 self._woken.recv(1024)
@@ -122,6 +132,8 @@ class Server:
             if (connection := self._runs.pop(process, None)) is not None:
                 if os.WIFSIGNALED(status):
                     _answer(connection, KILLED, os.WTERMSIG(status))
+                else:  # it may have become another program, which did not report its end
+                    _answer(connection, ENDED, os.WEXITSTATUS(status))
                 connection.close()
 
     def _learn(self) -> None:

@@ -17,6 +17,8 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from .caller import AT_START
+from .dependencies import pure_dependencies
+from .entry_points import KnownEntryPoints
 
 
 class NotWarmError(Exception):
@@ -31,7 +33,7 @@ class WarmImports:
     """The imports of a server, for all of its tools.
 
     An import belongs in the server if it would do the same in any run. Thus messages, threads of
-    Python, and modules of other projects than those that the tools import themselves are left to
+    Python, and modules of other projects than those that the tools import or require are left to
     the runs. Names of variables that imports read are noted: a run in which one has another value
     is not warm.
     """
@@ -41,6 +43,9 @@ class WarmImports:
         self._tools: dict[tuple[str, str], NotWarmError | None] = {}
         self._projects: set[str] = set()
         self._tried: set[str] = set()
+        self._error: NotWarmError | None = None
+        """Why no run is warm any more."""
+        self._entry_points = KnownEntryPoints()
         self._encode: Callable[[str], bytes] = vars(os.environ)["encodekey"]
 
     def prepare(self, script: str, module: str) -> None:
@@ -55,11 +60,14 @@ class WarmImports:
                 with self._watched():
                     for statement in _imports_of(script, module):
                         _run_import(statement, module)
+                    self._entry_points.read()
                 self._tools[tool] = None
             except NotWarmError as error:
                 self._tools[tool] = error
-            self._projects.update(name.partition(".")[0] for name in set(sys.modules) - old)
-        if (error := self._tools[tool]) is not None:
+            for project in {name.partition(".")[0] for name in set(sys.modules) - old}:
+                if project not in sys.stdlib_module_names and project not in self._projects:
+                    self._projects |= {project, *pure_dependencies(project)}
+        if (error := self._error or self._tools[tool]) is not None:
             raise error
 
     def learn(self, names: Iterable[str]) -> None:
@@ -76,6 +84,8 @@ class WarmImports:
                         import_module(name)
                     except (Exception, RefusedImport):  # then runs import it, and report the error
                         continue
+        except NotWarmError as error:
+            self._error = error
         finally:
             sys.meta_path.remove(finder)
 
@@ -154,7 +164,7 @@ class _Refusing:
     """
 
     def __init__(self, projects: set[str]) -> None:
-        self._allowed = projects | sys.stdlib_module_names
+        self._allowed = projects
         self._asking = False
 
     def find_spec(
@@ -163,16 +173,17 @@ class _Refusing:
         if self._asking:
             return None
         top = name.partition(".")[0]
-        if top not in self._allowed:
+        if top in sys.stdlib_module_names:
+            return None
+        self._asking = True
+        try:
+            spec = find_spec(name)
+        finally:
+            self._asking = False
+        if spec is not None and (
+            top not in self._allowed or (spec.origin or "").endswith(tuple(EXTENSION_SUFFIXES))
+        ):
             raise RefusedImport(name)
-        if top not in sys.stdlib_module_names:
-            self._asking = True
-            try:
-                spec = find_spec(name)
-            finally:
-                self._asking = False
-            if spec is not None and (spec.origin or "").endswith(tuple(EXTENSION_SUFFIXES)):
-                raise RefusedImport(name)
         return None
 
 
