@@ -58,6 +58,12 @@ class LitFormat(ShTest):
             self.preamble_commands,
         )
 
+    def close(self) -> None:
+        """End the process of warm tools now; another test would start a new one."""
+        if self._tools is not None:
+            self._tools.close()
+        self._tools = self._runner = None
+
     def _prepare(self, config: TestingConfig, lit_config: LitConfig) -> ModuleType:
         """Return lit's runner for this process; start the server if there is none yet."""
         if self._tools is None:

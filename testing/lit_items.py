@@ -143,6 +143,11 @@ class LitHooks:
             parent, path=file_path, tests=tests, lit_config=lit_config
         )
 
+    def pytest_unconfigure(self) -> None:
+        """End the processes of warm tools."""
+        if self._suites is not None:
+            self._suites.close()
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Deselect all other tests while CHECK lines are updated."""

@@ -64,6 +64,11 @@ class LitSuites:
         except SystemExit:
             raise SuiteError(messages.getvalue().strip()) from None
 
+    def close(self) -> None:
+        """End the processes of warm tools."""
+        for form in self._formats.values():
+            form.close()
+
     def _tests(self, path: Path, is_argument: Callable[[Path], bool]) -> Iterator[Test]:
         suite, inner = discovery.getTestSuite(str(path), self.lit_config, self._suites)
         if suite is None:

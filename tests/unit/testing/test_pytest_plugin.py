@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -45,8 +46,6 @@ def run(suite: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 
 def plugin() -> list[str]:
     """Return the arguments that load the plugin where this environment is older than it."""
-    from importlib.metadata import entry_points
-
     known = any(entry.name == "passline" for entry in entry_points(group="pytest11"))
     return [] if known else ["-p", "passline.testing.pytest_plugin"]
 
@@ -249,7 +248,7 @@ def test_the_update_needs_lit(suite: pytest.Pytester) -> None:
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 
 
-def test_the_plugin_imports_nothing(tmp_path: Path) -> None:
+def test_the_plugin_imports_nothing() -> None:
     program = (
         "import sys, pytest\n"
         "before = {*sys.modules}\n"

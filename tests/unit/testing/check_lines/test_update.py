@@ -16,7 +16,10 @@ RUN = "// RUN: cat %S/printed | filecheck %s\n"
 def update(path: Path, *, requested: bool = False) -> bool:
     suites = LitSuites(path.parent, [".mlir"], {}, path.parent / "scratch")
     (test,) = suites.tests(path, lambda _: False)
-    return update_checks(test, suites.lit_config, requested=requested)
+    try:
+        return update_checks(test, suites.lit_config, requested=requested)
+    finally:
+        suites.close()
 
 
 @pytest.fixture
