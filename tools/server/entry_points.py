@@ -9,8 +9,7 @@ import importlib.metadata as metadata
 import os
 import sys
 from collections.abc import Callable
-from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 
 class KnownEntryPoints:
@@ -21,21 +20,23 @@ class KnownEntryPoints:
 
     def __init__(self) -> None:
         self._read: Callable[..., Any] = metadata.entry_points
-        self._folders: set[str] | None = None
-        self._known = metadata.EntryPoints()
+        self._known: Any = None
+        self._folders: set[str] = set()
         setattr(metadata, "entry_points", self)
 
     def read(self) -> None:
         """Read the entry points of this process, once."""
-        if self._folders is None:
-            found = self._read()
-            groups = cast("dict[str, Any]", found).values() if isinstance(found, dict) else [found]
-            self._known = metadata.EntryPoints(chain.from_iterable(groups))
-            self._folders = set(sys.path)
+        if self._known is None:
+            self._known = self._read()
+            self._folders = _folders()
 
     def __call__(self, **selection: Any) -> Any:
         """Return entry points as `importlib.metadata` does."""
-        own = {os.path.dirname(sys.executable)}
-        if not selection or self._folders is None or set(sys.path) - own != self._folders - own:
+        if self._known is None or _folders() != self._folders:
             return self._read(**selection)
-        return self._known.select(**selection)
+        return self._known.select(**selection) if selection else self._known
+
+
+def _folders() -> set[str]:
+    """Return where packages are looked for; beside the interpreter there are none."""
+    return set(sys.path).difference((os.path.dirname(sys.executable),))
