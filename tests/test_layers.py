@@ -131,7 +131,7 @@ DRAWINGS = ROOT / "docs" / "assets"
 
 
 def is_infrastructure(package: str) -> bool:
-    return package.startswith("passmanager") or package in ("passes.generic", "tools")
+    return package.startswith("passmanager") or package in ("passes.generic", "tools", "testing")
 
 
 def drawings(graph: Graph) -> dict[Path, str]:
