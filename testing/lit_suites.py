@@ -60,9 +60,11 @@ class LitSuites:
         messages = io.StringIO()
         try:
             with redirect_stderr(messages):
-                return [*self._tests(path, is_argument)]
+                found = [*self._tests(path, is_argument)]
         except SystemExit:
             raise SuiteError(messages.getvalue().strip()) from None
+        sys.stderr.write(messages.getvalue())  # warnings of lit
+        return found
 
     def close(self) -> None:
         """End the processes of warm tools."""

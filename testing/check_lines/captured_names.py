@@ -32,6 +32,7 @@ class CapturedNames:
         """`aliases` are the names that the text defines: `#map`, `!type`."""
         self._aliases = aliases
         self._alias_variables: dict[str, str] = {}
+        self._taken_aliases: set[str] = set()
         self._variables: dict[str, str] = {}
         self._regions: list[dict[str, str | None]] = [{}]  # what a region hides
         self._undefined: set[str] = set()  # used before their definition
@@ -104,8 +105,9 @@ class CapturedNames:
         if (variable := self._alias_variables.get(name)) is not None:
             return f"{name[0]}[[{variable}]]"
         variable = f"${_base(name)}"
-        if variable in self._alias_variables.values():
-            variable = f"{variable}_{len(self._alias_variables)}"
+        if variable in self._taken_aliases:
+            variable = f"{variable}_{len(self._taken_aliases)}"
+        self._taken_aliases.add(variable)
         self._alias_variables[name] = variable
         return f"{name[0]}[[{variable}:.*]]"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from .merged_blocks import PrefixedBlock
@@ -119,8 +120,11 @@ class SourceLines:
         start, end = chunk
         _, symbol, number = block.block.key
         if symbol is None:
-            old = (p for p, prefix, _, _ in self._removed if prefix in prefixes)
-            return next((p for p in old if start <= p <= end), None)
+            for index in range(bisect_left(self._removed, (start,)), len(self._removed)):
+                position, prefix, _, _ = self._removed[index]
+                if position > end or prefix in prefixes:
+                    return position if position <= end else None
+            return None
         named = [entry for entry in labels.get(symbol, []) if start <= entry[1] <= end]
         old = [(x, p) for x, p, prefix in named if prefix in prefixes]
         for found in (old, [e for e in self._places.get(symbol, []) if start <= e[1] < end]):
