@@ -16,7 +16,6 @@ from .protocol import (
     MOST_DESCRIPTORS,
     OUTDATED,
     Replies,
-    Socket,
     same_user,
     send_request,
 )
@@ -59,7 +58,8 @@ def run_warm(script: str, arguments: list[str]) -> int | None:
             return None
         connection.settimeout(SECONDS_TO_BEGIN)
         send_request(connection, request, request.descriptors)
-        answer = Replies(connection).next()
+        replies = Replies(connection)
+        answer = replies.next()
     except OSError:
         return None
     if answer is not None and answer[0] == OUTDATED:
@@ -67,7 +67,7 @@ def run_warm(script: str, arguments: list[str]) -> int | None:
     if answer is None or answer[0] != BEGUN:
         return None
     connection.settimeout(None)
-    return _follow(connection, int(answer[1]))
+    return _follow(replies, int(answer[1]))
 
 
 def _descriptors() -> list[int]:
@@ -82,7 +82,7 @@ def _descriptors() -> list[int]:
     return found
 
 
-def _follow(connection: Socket, process: int) -> int:
+def _follow(replies: Replies, process: int) -> int:
     """Pass signals on to a run, and return its exit status."""
 
     def pass_on(number: int, frame: FrameType | None) -> None:
@@ -105,7 +105,7 @@ def _follow(connection: Socket, process: int) -> int:
         number = getattr(signal, name)
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, stop if name == "SIGTSTP" else pass_on)
-    answer = Replies(connection).next()
+    answer = replies.next()
     if answer is not None and answer[0] == ENDED:
         return int(answer[1])
     if answer is not None and answer[0] == KILLED:

@@ -50,8 +50,8 @@ def run_in_fork(
     connection, learned = _moved(connection, first_free), _moved(learned, first_free)
     _take_descriptors(request.descriptors, received, first_free)
     signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         take_over(request)
@@ -144,12 +144,13 @@ def _run(request: Request) -> int:
     except SystemExit as error:
         return _status_of(error.code)
     except BaseException as error:
-        sys.excepthook(type(error), error, _own_frames(error.__traceback__))
+        error = error.with_traceback(_frames_of_tool(error.__traceback__))
+        sys.excepthook(type(error), error, error.__traceback__)
         return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
     return 0
 
 
-def _own_frames(trace: TracebackType | None) -> TracebackType | None:
+def _frames_of_tool(trace: TracebackType | None) -> TracebackType | None:
     """Return a traceback without the frames of this module, and of `runpy` below it."""
     while trace is not None and trace.tb_frame.f_globals.get("__name__") in (__name__, "runpy"):
         trace = trace.tb_next
