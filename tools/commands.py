@@ -20,9 +20,7 @@ COMMANDS = {
 }
 """The commands, and the modules of their tools."""
 _MORE = {"new": "new.project", "serve": "server.serve"}
-"""Commands that are no tools: `passline new` alone, without a script of their own."""
-
-
+"""Commands that are no tools on IR; they have no scripts of their own."""
 _SERVER = "_passline_server"
 """The module of `server/start.py`, in the processes of a server and its forks."""
 
@@ -36,12 +34,19 @@ def _run(module: str) -> None:
 def _run_warm() -> None:
     """Run this command in a fork of the server, if the environment asks for it and one can.
 
-    Nothing else is imported before: with a server it is not needed here.
+    Nothing else is imported before: with a server it is not needed here. `--no-acceleration` is for
+    the imports, which are done in a server.
     """
-    if os.environ.get("PASSLINE_SERVER") == "1" and _SERVER not in sys.modules:
+    if os.environ.get("PASSLINE_SERVER") != "1" or _SERVER in sys.modules:
+        return
+    if "--no-acceleration" not in sys.argv:
         from .server.client import run_warm
 
-        if (status := run_warm(sys.argv[0], sys.argv)) is not None:
+        try:
+            status = run_warm(sys.argv[0], sys.argv)
+        except KeyboardInterrupt:
+            _end("interrupted", 130)
+        if status is not None:
             os._exit(status)  # there is nothing here to write out
 
 
@@ -58,7 +63,7 @@ def _run_here(module: str) -> None:
         _end(reason)
     if NO_ACCELERATION in sys.argv[1:]:
         os.environ[OFF] = "1"
-        if _SERVER in sys.modules:  # which has imported them
+        if _SERVER in sys.modules:  # it has imported them
             os.execv(sys.executable, sys.orig_argv)
     try:
         gc.disable()  # nothing that is imported is garbage
