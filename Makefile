@@ -54,8 +54,8 @@ unit: $(VENV)/installed-test
 
 # The tests of the infrastructure, in an environment that has what it needs alone: without numpy.
 .PHONY: test-core unit-core
-CORE := tests/unit/passmanager tests/unit/passes/generic tests/unit/tools tests/filecheck/passes/generic \
-	tests/filecheck/tools tests/test_layers.py
+CORE := tests/unit/passmanager tests/unit/passes/generic tests/unit/tools tests/unit/testing \
+	tests/filecheck/passes/generic tests/filecheck/tools tests/test_layers.py
 test-core:
 	@$(MAKE) --no-print-directory VENV=$(VENV)/core unit-core
 
@@ -161,6 +161,12 @@ size: $(VENV)/installed-test
 bench: $(VENV)/installed-bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py $(FILTER) \
 		$(if $(MAX_OPS),--max-ops $(MAX_OPS)) $(if $(XDSL_TESTS),--xdsl-tests $(XDSL_TESTS)) $(OPTIONS)
+
+# xDSL's FileCheck suite by lit, as it stands and in forks. SUITE= another one, FILTER= some of its tests.
+.PHONY: bench-suite
+SUITE := .cache/xdsl-0.75.0/tests/filecheck
+bench-suite: $(VENV)/installed-test
+	$(BIN)/python benchmarks/suite.py $(SUITE) --filter '$(FILTER)'
 
 # The table of releases in docs/xdsl-releases.md: what is accelerated with each, and how fast.
 .PHONY: releases
