@@ -21,6 +21,7 @@ COMMANDS = {
     "report": "report",
     "reduce": "reduce.reduce_tool",
     "bisect": "bisect.bisect_tool",
+    "lsp": "lsp.lsp_tool",
 }
 """The commands, and the modules of their tools."""
 
@@ -64,6 +65,7 @@ def _end(message: object, status: int = 1) -> NoReturn:
 
 bisect = partial(_run, COMMANDS["bisect"])
 compile = partial(_run, COMMANDS["compile"])
+lsp = partial(_run, COMMANDS["lsp"])
 opt = partial(_run, COMMANDS["opt"])
 reduce = partial(_run, COMMANDS["reduce"])
 report = partial(_run, COMMANDS["report"])
