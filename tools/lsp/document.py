@@ -144,7 +144,7 @@ _MODULES = ("module", "builtin.module")
 _ALIAS = re.compile(r"[#!][A-Za-z_][\w$-]*")
 
 
-class _Line(NamedTuple):
+class _CodeLine(NamedTuple):
     """The start of a line with code on it, and the number of open braces before it."""
 
     start: int
@@ -199,9 +199,9 @@ def _split(text: str, start: int, end: int, is_isolated: Callable[[str], bool]) 
     return found
 
 
-def _structure(text: str, start: int, end: int) -> tuple[list[_Line], list[tuple[int, int]]]:
+def _structure(text: str, start: int, end: int) -> tuple[list[_CodeLine], list[tuple[int, int]]]:
     """Return the starts of lines with code, and the braces, each with the depth after it."""
-    lines: list[_Line] = []
+    lines: list[_CodeLine] = []
     braces: list[tuple[int, int]] = []
     depth = 0
     for match in _STRUCTURE.finditer(text, start, end):
@@ -212,11 +212,11 @@ def _structure(text: str, start: int, end: int) -> tuple[list[_Line], list[tuple
             depth -= 1
             braces.append((match.start(), depth))
         elif match[1] is not None:
-            lines.append(_Line(match.start(), match.end(), depth))
+            lines.append(_CodeLine(match.start(), match.end(), depth))
     return lines, braces
 
 
-def _name(text: str, line: _Line) -> str:
+def _name(text: str, line: _CodeLine) -> str:
     """Return the name of the operation or the alias that begins on a line; empty if none does."""
     match = _BEGIN.match(text, line.code)
     if match is None:
