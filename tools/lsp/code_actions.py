@@ -23,7 +23,7 @@ RUN, PREVIEW = "passline.runPipeline", "passline.previewPipeline"
 RESULT, REMARKS = "passline.showResult", "passline.showRemarks"
 TEST, OUTPUT = "passline.runTest", "passline.showOutput"
 
-ON_FUNCTIONS = ("canonicalize", "cse", "dce", "sccp", "loop-invariant-code-motion", "mem2reg")
+ON_FUNCTIONS = ("canonicalize", "cse", "sccp", "loop-invariant-code-motion")
 """The passes that are offered for a function, of those that there are."""
 ON_FILES = ("canonicalize", "cse", "inline", "symbol-dce")
 """The passes that are offered for all of a file."""

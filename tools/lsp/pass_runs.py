@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from lsprotocol.types import TextEdit
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import IRNode, Operation, SSAValue
 
 from ...passmanager.errors import PasslineError
 from .document import Piece, SourceText, split_pieces
@@ -211,7 +211,17 @@ def _is_same(old: PieceFacts, new: PieceFacts) -> bool:
     """Return whether two pieces have the same operations; False if one was not read as a whole."""
     if not (old.is_whole and new.is_whole and len(old.ops) == len(new.ops)):
         return False
-    return all(a.is_structurally_equivalent(b) for a, b in zip(old.ops, new.ops))
+    try:
+        return all(map(_is_same_op, old.ops, new.ops))
+    except RecursionError:  # of xDSL's comparison, on IR that is nested deeply
+        return False
+
+
+def _is_same_op(old: Operation, new: Operation) -> bool:
+    blocks: dict[IRNode | SSAValue, IRNode | SSAValue] = {}
+    if old.parent is not None and new.parent is not None:
+        blocks[old.parent] = new.parent
+    return old.is_structurally_equivalent(new, blocks)
 
 
 def _code(text: str) -> list[str]:

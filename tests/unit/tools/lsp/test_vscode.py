@@ -1,4 +1,4 @@
-"""The extension for VS Code: its grammar is that of the tokens, and its commands are the server's."""
+"""The extension for VS Code: its grammar is that of the tokens, its commands the server's."""
 
 from __future__ import annotations
 
