@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
 
 from lsprotocol.types import (
     CodeAction,
@@ -19,9 +21,11 @@ from lsprotocol.types import (
 from .open_file import OpenFile
 from .run_lines import RunLine, run_lines
 
+ROOT = __package__.partition(".")[0] if __package__ else ""
+
 RUN, PREVIEW = "passline.runPipeline", "passline.previewPipeline"
 RESULT, REMARKS = "passline.showResult", "passline.showRemarks"
-TEST, OUTPUT = "passline.runTest", "passline.showOutput"
+TEST, OUTPUT, UPDATE = "passline.runTest", "passline.showOutput", "passline.updateChecks"
 
 ON_FUNCTIONS = ("canonicalize", "cse", "sccp", "loop-invariant-code-motion")
 """The passes that are offered for a function, of those that there are."""
@@ -95,6 +99,12 @@ def _corrections(file: OpenFile, diagnostic: Diagnostic) -> Iterator[CodeAction]
     )
 
 
+@cache
+def can_update_checks() -> bool:
+    """Return whether pytest has the option that writes CHECK lines: Passline's plugin is there."""
+    return all(map(find_spec, ("pytest", "lit"))) and find_spec(f"{ROOT}.testing") is not None
+
+
 def lenses(file: OpenFile) -> Iterator[CodeLens]:
     """Yield the lenses on RUN lines: run the test, show its output, or see what its passes do."""
     for run in run_lines(file.text):
@@ -103,6 +113,8 @@ def lenses(file: OpenFile) -> Iterator[CodeLens]:
         titles = {TEST: "Run", OUTPUT: "Show the output"}
         if run.pipeline and file.known.is_passline:
             titles |= {RESULT: "Show which pass made what", REMARKS: "Show remarks"}
+        if run.filtered != run.command and can_update_checks():
+            titles[UPDATE] = "Update CHECK lines"
         argument = {"uri": file.uri, "line": run.line, "pipeline": run.pipeline, "symbol": ""}
         for command, title in titles.items():
             yield CodeLens(place, Command(title, command, arguments=[argument]))

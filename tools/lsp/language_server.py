@@ -437,12 +437,26 @@ def _add_runs(server: PasslineLanguageServer) -> None:
         await server.show("output.mlir", done.output or done.errors)
         return done.output
 
+    async def update_checks(asked: _Asked) -> bool:
+        """Write the CHECK lines of a file on disk anew; an editor reads it again."""
+        file, path = server.file(asked.uri), to_fs_path(asked.uri)
+        if path is None or not _is_saved(path, file.text):
+            raise PasslineError("save the file first: its CHECK lines are written on disk")
+        options = ["-q", "--no-header", "--lit", "--update-checks"]
+        command = [sys.executable, "-m", "pytest", *options, path]
+        done = await run_process(command, "", _folder_of(asked.uri))
+        if done.status:
+            server.tell("the CHECK lines are not updated", lsp.MessageType.Error)
+            await server.show("failure.txt", f"{done.output}{done.errors}")
+        return done.status == 0
+
     add(code_actions.RUN, run_pipeline)
     add(code_actions.PREVIEW, preview)
     add(code_actions.RESULT, show_result)
     add(code_actions.REMARKS, show_remarks)
     add(code_actions.TEST, run_test)
     add(code_actions.OUTPUT, show_output)
+    add(code_actions.UPDATE, update_checks)
 
 
 def _said(answer: Callable[[Any], T]) -> Callable[[Any], T]:

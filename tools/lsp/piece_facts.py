@@ -59,10 +59,8 @@ class PieceFacts:
         """The operations that the piece adds to the module of the file."""
 
     def _ops(self, module: ModuleOp) -> list[Operation]:
-        is_module = not self.is_rest and self.index.ops[:1]
-        if is_module and self.index.ops[0].name in ("module", "builtin.module"):
-            return [module]
-        return [*module.body.ops]
+        is_module = not self.is_rest and _MODULE.match(self.text) is not None
+        return [module] if is_module else [*module.body.ops]
 
     @property
     def symbols(self) -> list[tuple[str, int, int]]:
@@ -320,6 +318,7 @@ class PieceFacts:
         return None
 
 
+_MODULE = re.compile(r'\s*"?(?:builtin\.)?module\b')
 _WORD = re.compile(r'"?[%@^]?[\w$.-]*"?')
 _PLACE = re.compile(r"(,? first defined|,)? at (<piece \d+>):(-?\d+):(\d+)")
 
