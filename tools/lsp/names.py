@@ -259,13 +259,13 @@ class _Indexer:
         if at >= len(self._tokens) or self._tokens[at].text != "=":
             return False
         if not self._is_op_name(at + 1) and not self._is_word(at + 1):
-            return False
+            return False  # as `%i = %lb to %ub`, a clause of an operation
         named = at + 1
         self._begin_op(self._tokens[named], named, results)
         return True
 
     def _is_word(self, at: int) -> bool:
-        return at < len(self._tokens) and self._tokens[at].kind == WORD
+        return at < len(self._tokens) and self._tokens[at].kind in (WORD, OP)
 
     def _begin_op(self, token: Lexeme, at: int, results: Sequence[Lexeme]) -> None:
         start = results[0].start if results else token.start
@@ -371,9 +371,11 @@ class _Indexer:
         following = self._peek()
         if self._op is not None:
             is_bound = following == "=" and self._peek(1) != "="
-            bracket = self._brackets[-1] if self._brackets else None
-            is_typed = following == ":" and bracket is not None and bracket.kind == "("
-            if is_typed and bracket is not None and not bracket.of_symbol:
+            bracket = self._brackets[-1] if self._brackets else _Bracket("", None)
+            is_typed = following == ":" and (
+                bracket.region is not None or bracket.kind in ("", "(")
+            )
+            if is_typed and not bracket.of_symbol:
                 plain = _split(token.text)[0]
                 is_typed = not any(plain in scope.names for scope in self._scope.around())
             if is_bound or is_typed:
@@ -416,7 +418,10 @@ class _Indexer:
     def _is_region(self) -> bool:
         """Return whether a brace, the last token, opens a region, and not a dictionary."""
         before = self._tokens[self._at - 2].text if self._at > 1 else ""
-        if before in ("attributes", "<", "=", "[", ","):
+        is_in_list = before == "," and not (self._brackets and self._brackets[-1].kind == "(")
+        if self._at < len(self._tokens) and self._tokens[self._at].kind == BLOCK:
+            return True
+        if before in ("attributes", "<", "=", "[") or is_in_list:
             return False
         if self._at >= len(self._tokens):
             return True
@@ -434,8 +439,8 @@ class _Indexer:
         if not self._brackets or self._brackets[-1].kind != opening:
             return
         bracket = self._brackets.pop()
-        if self._peek() == "=" and self._op is not None:
-            for name in bracket.names:  # `(%i, %j) = (...)`
+        if self._peek() in ("=", "in") and self._op is not None:
+            for name in bracket.names:  # `(%i, %j) = (...)`, and of scf.forall `(%i, %j) in (...)`
                 name.role = "argument"
                 self._pending.append(name)
         elif self._brackets and self._brackets[-1].region is None:

@@ -157,7 +157,7 @@ def _assemble(group: list[Placed]) -> None:
     """Put the operations of the pieces of a part into the module of the rest, so that verifiers
     find the symbols of the others."""
     module = group[-1].facts.module
-    if module is None:
+    if module is None or not module.regions:
         module = ModuleOp([])
     if (block := module.body.first_block) is None:
         module.body.add_block(block := Block())
@@ -167,9 +167,14 @@ def _assemble(group: list[Placed]) -> None:
             op.detach()
     for placed in group:
         for op in placed.facts.ops:
-            if op is not module and op.parent is not block:
+            if op is module or op.parent is block:
+                continue
+            if op.parent is not None:
                 op.detach()
+            if block.first_op is None:
                 block.add_op(op)
+            else:  # the last operation of the rest may be a terminator
+                block.insert_op_before(op, block.first_op)
 
 
 def _symbols(group: list[Placed]) -> Symbols:

@@ -60,7 +60,10 @@ class PieceFacts:
 
     def _ops(self, module: ModuleOp) -> list[Operation]:
         is_module = not self.is_rest and _MODULE.match(self.text) is not None
-        return [module] if is_module else [*module.body.ops]
+        if is_module:
+            return [module]
+        blocks = (block for region in module.regions for block in region.blocks)
+        return [op for block in blocks for op in block.ops]
 
     @property
     def symbols(self) -> list[tuple[str, int, int]]:

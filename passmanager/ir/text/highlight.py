@@ -22,7 +22,7 @@ MLIR_TOKENS: Sequence[tuple[str, str]] = (
     (r"0x[0-9A-F]+\b", "Number.Hex"),
     # Before numbers: `4x?xf32` is one shape, and `0x1F` above is not.
     (r"(?:(?:\d+|\?)x)+(?=\w)", "Number.Integer"),
-    (r"(?:[su]?i\d+|index|none|t?f\d+\w*|bf16)\b", "Keyword.Type"),
+    (r"(?:[su]?i\d+|index|none|t?f\d+\w*|bf16)\b(?!\.)", "Keyword.Type"),
     (r"-?\d+\.\d*(?:[eE][+-]?\d+)?", "Number.Float"),
     (r"-?\d+", "Number.Integer"),
     # A word with a dot is the name of an op, as `arith.addf`.

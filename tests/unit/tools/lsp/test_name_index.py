@@ -121,3 +121,22 @@ def visible(text: str, mark: str) -> list[str]:
 def test_visible_values_are_those_before_in_scopes_around() -> None:
     assert visible(FUNCTION, "scf.yield") == ["%acc", "%i", "%r", "%c", "%b", "%a"]
     assert visible(FUNCTION, "return") == ["%z", "%r", "%c", "%b", "%a"]
+
+
+@table_test(
+    "text, use, line",
+    [
+        (
+            '"a.b"() ({\n}, {\n  %x = "c.d"() : () -> i1\n  "e.f"(%x) : (i1) -> ()\n}) : () -> ()',
+            "%x",
+            2,
+        ),
+        ("scf.reduce(%a) {\n}, {\n^bb0(%x : i1):\n  a.b %x\n}", "%x", 2),
+        ("r.for %x : !t = %a to %b {\n  a.b %x\n}", "%x", 0),
+        ("scf.forall (%x) in (4) {\n  a.b %x\n}", "%x", 0),
+        ("%x = pdl.attribute = 0 : i32\na.b %x", "%x", 0),
+        ("%x = index.constant 1\na.b %x", "%x", 0),
+    ],
+)
+def test_clauses_of_many_dialects_define_names(text: str, use: str, line: int) -> None:
+    assert defined_at(text, use) == line
