@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from lsprotocol.types import (
     DocumentHighlight,
@@ -169,36 +168,41 @@ def _is_taken(file: OpenFile, placed: Placed, places: list[NamePlace], text: str
 
 
 def outline(file: OpenFile) -> list[DocumentSymbol]:
-    """Return the operations that define symbols or have regions, and the blocks, nested as they
-    are."""
-    found: list[tuple[int, DocumentSymbol]] = []
-    for placed in file.placed:
-        index = placed.facts.index
-        symbols = [*_symbols_in(file, placed, index.top)]
-        if placed.piece.is_rest and len(symbols) == 1 and symbols[0][1].name == "module":
-            found += [(0, child) for child in symbols[0][1].children or ()]
-        else:
-            found += symbols
-    ordered = [symbol for _, symbol in found]
-    return sorted(
-        ordered, key=lambda symbol: (symbol.range.start.line, symbol.range.start.character)
-    )
+    """Return the operations that define symbols or have regions, nested as they are. A module
+    without a name is left out: what is in it takes its place."""
+    found: list[DocumentSymbol] = []
+    for *pieces, rest in file.groups:
+        inner = [symbol for placed in pieces for symbol in _symbols_in(file, placed)]
+        for symbol in _symbols_in(file, rest):
+            children = [*(symbol.children or ())]
+            if symbol.kind is SymbolKind.Module:
+                children += [each for each in inner if _is_within(each, symbol)]
+                inner = [each for each in inner if not _is_within(each, symbol)]
+            symbol.children = sorted(children, key=_order)
+            is_wrapper = symbol.kind is SymbolKind.Module and symbol.name[0] != "@"
+            found += symbol.children if is_wrapper and children else [symbol]
+        found += inner
+    return sorted(found, key=_order)
 
 
-def _symbols_in(
-    file: OpenFile, placed: Placed, top: NamedScope
-) -> Iterator[tuple[int, DocumentSymbol]]:
-    """Yield the symbols directly in a scope, with those in them as children."""
+def _is_within(symbol: DocumentSymbol, around: DocumentSymbol) -> bool:
+    inner, outer = symbol.range, around.range
+    return outer.start.line <= inner.start.line and inner.end.line <= outer.end.line
+
+
+def _order(symbol: DocumentSymbol) -> tuple[int, int]:
+    return symbol.range.start.line, symbol.range.start.character
+
+
+def _symbols_in(file: OpenFile, placed: Placed) -> list[DocumentSymbol]:
+    """Return the symbols of a piece that are in no other one, with those in them as children."""
     index = placed.facts.index
     made: dict[NamedScope, list[DocumentSymbol]] = {scope: [] for scope in index.scopes}
     for op in reversed(index.ops):
-        if op.symbol is None and not op.regions:
-            continue
-        children = [child for region in op.regions for child in made[region]]
-        children.sort(key=lambda child: child.range.start.line)
-        made[op.scope].append(_symbol_of(file, placed, op, children))
-    for symbol in reversed(made[top]):
-        yield symbol.range.start.line, symbol
+        if op.symbol is not None or op.regions:
+            children = [child for region in op.regions for child in made[region]]
+            made[op.scope].append(_symbol_of(file, placed, op, sorted(children, key=_order)))
+    return sorted(made[index.top], key=_order)
 
 
 def _symbol_of(

@@ -139,7 +139,11 @@ def test_the_outline_has_symbols_and_operations_with_regions() -> None:
   func.func private @g()
 }
 """
-    assert tree(outline(open_text(text))) == ["@m", ("@f", ["scf.if"]), "@g"]
+    inside: list[object] = [("@f", ["scf.if"]), "@g"]
+    assert tree(outline(open_text(text))) == [("@m", inside)]
+    assert tree(outline(open_text(text.replace(" @m", "")))) == inside
+    loop = '"test.op"() ({\n  func.func private @f()\n}) : () -> ()\n'
+    assert tree(outline(open_text(loop))) == [("test.op", ["@f"])]
 
 
 def test_a_file_that_is_broken_in_the_middle_keeps_its_outline() -> None:
