@@ -54,8 +54,8 @@ unit: $(VENV)/installed-test
 
 # The tests of the infrastructure, in an environment that has what it needs alone: without numpy.
 .PHONY: test-core unit-core
-CORE := tests/unit/passmanager tests/unit/passes/generic tests/unit/tools tests/filecheck/passes/generic \
-	tests/filecheck/tools tests/test_layers.py
+CORE := tests/unit/passmanager tests/unit/passes/generic tests/unit/tools tests/unit/testing \
+	tests/filecheck/passes/generic tests/filecheck/tools tests/test_layers.py
 test-core:
 	@$(MAKE) --no-print-directory VENV=$(VENV)/core unit-core
 

@@ -41,6 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "compiler.tune": {*_COMPILED, "compiler.native"},
     "compiler": {*_LIBRARIES, "compiler.frontends"},
     "tools": {"passmanager", "passes.generic", "passmanager.fast", "passmanager.releases"},
+    "testing": {"passmanager", "tools"},
     "tools.compiler_extension": {*_LIBRARIES, "compiler.frontends", "tools"},
     "tools.compile": _COMPILER_TOOL,
     "tools.run": _COMPILER_TOOL,
@@ -130,7 +131,7 @@ DRAWINGS = ROOT / "docs" / "assets"
 
 
 def is_infrastructure(package: str) -> bool:
-    return package.startswith("passmanager") or package in ("passes.generic", "tools")
+    return package.startswith("passmanager") or package in ("passes.generic", "tools", "testing")
 
 
 def drawings(graph: Graph) -> dict[Path, str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PRODUCT = [
     path
-    for tree in ("compiler", "dialects", "passes", "passmanager", "tools")
+    for tree in ("compiler", "dialects", "passes", "passmanager", "testing", "tools")
     for path in sorted((ROOT / tree).rglob("*.py"))
     if "template" not in path.parts  # the project that `passline new` writes
 ]

@@ -22,6 +22,7 @@ PACKAGES = (
     "dialects",
     "passes",
     "passmanager",
+    "testing",
     "tools",
 )
 

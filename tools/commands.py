@@ -9,10 +9,6 @@ from functools import partial
 from importlib import import_module
 from typing import NoReturn
 
-from ..passmanager.errors import PasslineError
-from ..passmanager.fast.parts import NO_ACCELERATION, OFF
-from ..passmanager.releases.release import unknown_release, unsupported_release
-
 COMMANDS = {
     "opt": "opt",
     "run": "run",
@@ -24,17 +20,52 @@ COMMANDS = {
     "lsp": "lsp.lsp_tool",
 }
 """The commands, and the modules of their tools."""
+_MORE = {"new": "new.project", "serve": "server.serve"}
+"""Commands that are no tools on IR; they have no scripts of their own."""
+_SERVER = "_passline_server"
+"""The module of `server/start.py`, in the processes of a server and its forks."""
 
 
 def _run(module: str) -> None:
+    """Run a tool, in a fork of the server if the environment asks for it."""
+    _run_warm()
+    _run_here(module)
+
+
+def _run_warm() -> None:
+    """Run this command in a fork of the server, if the environment asks for it and one can.
+
+    Nothing else is imported before: with a server it is not needed here. `--no-acceleration` is for
+    the imports, which are done in a server.
+    """
+    if os.environ.get("PASSLINE_SERVER") != "1" or _SERVER in sys.modules:
+        return
+    if "--no-acceleration" not in sys.argv:
+        from .server.client import run_warm
+
+        try:
+            status = run_warm(sys.argv[0], sys.argv)
+        except KeyboardInterrupt:
+            _end("interrupted", 130)
+        if status is not None:
+            os._exit(status)  # there is nothing here to write out
+
+
+def _run_here(module: str) -> None:
     """Import the module of a tool and run its `main`.
 
     Modules ask when they are imported whether they may be accelerated.
     """
+    from ..passmanager.errors import PasslineError
+    from ..passmanager.fast.parts import NO_ACCELERATION, OFF
+    from ..passmanager.releases.release import unknown_release, unsupported_release
+
     if (reason := unsupported_release()) is not None:
         _end(reason)
     if NO_ACCELERATION in sys.argv[1:]:
         os.environ[OFF] = "1"
+        if _SERVER in sys.modules:  # it has imported them
+            os.execv(sys.executable, sys.orig_argv)
     try:
         gc.disable()  # nothing that is imported is garbage
         try:
@@ -76,7 +107,9 @@ tune = partial(_run, COMMANDS["tune"])
 def passline() -> None:
     """Run the command `passline`: one of `COMMANDS`, or an answer about these."""
     name = sys.argv[1] if len(sys.argv) > 1 else ""
-    if (module := {**COMMANDS, "new": "new.project"}.get(name)) is None:
+    if (module := {**COMMANDS, **_MORE}.get(name)) is None:
         return _run("overview")
+    if name != "serve":
+        _run_warm()
     sys.argv[:2] = [f"passline {name}"]  # as which messages name the program
-    _run(module)
+    _run_here(module)

@@ -36,7 +36,8 @@ SAYS = {
 MORE = (
     "'passline COMMAND -h' shows the options used most of a command, with examples, and "
     "'passline COMMAND --help' all of them. 'passline-opt' is the same as 'passline opt', and so "
-    "on. 'passline new NAME' starts a project with a dialect and passes of its own."
+    "on. 'passline new NAME' starts a project with a dialect and passes of its own, and 'passline "
+    "serve' keeps the commands imported, so that they start faster."
 )
 
 

@@ -15,7 +15,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 import traceback
 import warnings
 from collections import Counter
@@ -58,9 +57,11 @@ class Outcome(NamedTuple):
 
 def all_tests(suite: Path | None = None) -> list[LitTest]:
     """Return the files of xDSL's tests that run xdsl-opt."""
-    tests = lit_tests(suite or xdsl_tests())
+    command = re.compile(rf"\b{COMMAND}\b")
     return [
-        test for test in tests if any(re.search(rf"\b{COMMAND}\b", line) for line in test.lines)
+        test
+        for test in lit_tests(suite or xdsl_tests())
+        if any(map(command.search, test.lines or [test.path.read_text()]))
     ]
 
 
@@ -68,9 +69,8 @@ def run_test(test: LitTest, tool: type[xDSLOptMain]) -> Outcome:
     """Run the RUN lines of a test with `tool` in place of xdsl-opt."""
     if test.lacks is not None:
         return Outcome(Verdict.UNSUPPORTED, test.lacks)
-    with tempfile.TemporaryDirectory() as scratch, _environment():
+    with _environment():
         for line in test.lines:
-            line = line.replace("%t", f"{scratch}/{test.path.name}.tmp")
             result = _run_line(line, tool)
             if result.status == COMMAND_NOT_FOUND:
                 return Outcome(Verdict.UNSUPPORTED, result.stderr.strip())
