@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import sys
 from collections.abc import AsyncIterator, Callable
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +62,9 @@ class File:
 
     def __init__(self, client: LanguageClient, path: Path, text: str) -> None:
         self.client, self.text, self.version = client, text, 0
-        path = path / f"file{next(_numbers)}.mlir"
-        path.write_text(text)
-        self.uri = path.as_uri()
+        self.path = path / f"file{next(_numbers)}.mlir"
+        self.path.write_text(text)
+        self.uri = self.path.as_uri()
         self.id = lsp.TextDocumentIdentifier(self.uri)
         client.text_document_did_open(
             lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(self.uri, "mlir", 0, text))
@@ -200,6 +201,17 @@ async def test_the_output_of_a_run_line_is_shown(open_file: Open) -> None:
     assert "func.func @f" in await file.run("passline.showOutput", line=0)
     assert await file.run("passline.runTest", line=1) is True
     assert await file.run("passline.runTest", line=5) is None
+
+
+@pytest.mark.skipif(
+    "passline" not in entry_points(group="pytest11").names, reason="needs the plugin of pytest"
+)
+async def test_check_lines_are_written_anew(open_file: Open) -> None:
+    file = open_file(f"// RUN: passline-opt %s -p cse | filecheck %s\n{TEXT}")
+    assert await file.run("passline.updateChecks") is True
+    assert "// CHECK-NEXT:" in file.path.read_text()
+    assert await file.run("passline.updateChecks") is None
+    assert "save the file first" in file.client.messages[-1].message
 
 
 async def test_remarks_are_hints_until_their_function_changes(open_file: Open) -> None:
