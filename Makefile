@@ -168,6 +168,12 @@ bench: $(VENV)/installed-bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py $(FILTER) \
 		$(if $(MAX_OPS),--max-ops $(MAX_OPS)) $(if $(XDSL_TESTS),--xdsl-tests $(XDSL_TESTS)) $(OPTIONS)
 
+# xDSL's FileCheck suite by lit, as it stands and in forks. SUITE= another one, FILTER= some of its tests.
+.PHONY: bench-suite
+SUITE := .cache/xdsl-0.75.0/tests/filecheck
+bench-suite: $(VENV)/installed-test
+	$(BIN)/python benchmarks/suite.py $(SUITE) --filter '$(FILTER)'
+
 # The table of releases in docs/xdsl-releases.md: what is accelerated with each, and how fast.
 .PHONY: releases
 releases: $(VENV)/installed-test

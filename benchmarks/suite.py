@@ -2,9 +2,9 @@
 
     python benchmarks/suite.py .cache/xdsl-0.75.0/tests/filecheck [--filter REGEX] [-j N]
 
-The suite is copied twice, and `lit.cfg` of the second copy gets the two lines. Times are those of the
-clock and of all processes; the latter depend less on what else the machine does. Prints in which tests
-verdict or output differ, and fails if there are any.
+The suite is copied twice, and `lit.cfg` of the second copy gets the two lines. Times are those of
+the clock and of all processes; the latter depend less on what else the machine does. Prints in
+which tests verdict or output differ, and fails if there are any.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class SuiteRun(NamedTuple):
 
 def main() -> None:
     """Measure the suite that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description="Run a FileCheck suite by lit, plain and warm.")
     parser.add_argument("suite", type=Path, help="the folder with lit.cfg or lit.cfg.py")
     parser.add_argument("--filter", default="", help="run the tests whose path matches this alone")
     parser.add_argument("-j", dest="workers", default=2, type=int)

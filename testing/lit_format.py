@@ -4,10 +4,15 @@ import passline.testing
 config.test_format = passline.testing.LitFormat()
 """
 
+# lit has no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -42,7 +47,7 @@ class LitFormat(ShTest):
         path_in_suite: tuple[str, ...],
         litConfig: LitConfig,
         localConfig: TestingConfig,
-    ) -> Iterator[Test]:
+    ) -> Generator[Test]:
         """Yield the tests of a file, as lit does; called before lit starts its workers."""
         self._prepare(localConfig, litConfig)
         yield from super().getTestsForPath(testSuite, path_in_suite, litConfig, localConfig)
@@ -91,9 +96,13 @@ def _runner_with(tools: WarmTools) -> ModuleType:
         if known := getattr(lit.TestRunner, name, None):
             setattr(runner, name, known)
 
+    # lit's own `cat` and `diff`, which get a PYTHONPATH.
+    builtins = os.path.join(os.path.dirname(spec.origin or ""), "builtin_commands", "")
+
     def start(arguments: list[str], **options: Any) -> WarmProcess | subprocess.Popen[str]:
         warm = None
-        if not options.keys() - _KNOWN:
+        own = len(arguments) > 1 and str(arguments[1]).startswith(builtins)
+        if not own and not options.keys() - _KNOWN:
             given = {name: options[name] for name in _PASSED & options.keys()}
             warm = tools.start(arguments, **given)
         return warm or subprocess.Popen(arguments, **options)

@@ -1,17 +1,18 @@
 # pyright: basic
-"""`lit tests/filecheck` runs the RUN lines as they stand, in processes of their own."""
+"""`lit tests/filecheck` runs the RUN lines as they stand, each command in a process of its own."""
 
 import os
 import shutil
 import sys
 from pathlib import Path
 
-import lit.formats
 from lit.TestingConfig import TestingConfig
+
+import passline.testing
 
 suite: TestingConfig = globals()["config"]
 suite.name = "Passline"
-suite.test_format = lit.formats.ShTest(execute_external=False)
+suite.test_format = passline.testing.LitFormat()
 suite.suffixes = {".mlir"}
 suite.excludes = {"Inputs"}
 suite.test_source_root = str(Path(__file__).parent)

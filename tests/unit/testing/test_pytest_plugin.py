@@ -125,6 +125,17 @@ def test_the_configuration_of_a_folder_is_obeyed(suite: pytest.Pytester) -> None
     assert verdicts(run(suite)) == {"passed": 2}
 
 
+@table_test("form", ["passline.testing.LitFormat()", "Own()"])
+def test_the_format_of_a_suite_is_used(suite: pytest.Pytester, form: str) -> None:
+    text = CONFIG.format(suffixes=(".mlir",)).replace("lit.formats.ShTest()", form)
+    own = "class Own(lit.formats.ShTest):\n    execute = lambda *_: (lit.Test.PASS, '')"
+    write(suite, a="// RUN: true\n" if "passline" in form else "// RUN: false\n")
+    (suite.path / "lit.cfg").write_text(
+        text.replace("import lit.formats", f"import lit.formats, passline.testing\n{own}")
+    )
+    assert verdicts(run(suite)) == {"passed": 1}
+
+
 def test_a_folder_that_is_excluded_can_be_named(suite: pytest.Pytester) -> None:
     configure(suite)
     (suite.path / "Inputs").mkdir()
