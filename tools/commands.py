@@ -17,6 +17,7 @@ COMMANDS = {
     "report": "report",
     "reduce": "reduce.reduce_tool",
     "bisect": "bisect.bisect_tool",
+    "lsp": "lsp.lsp_tool",
 }
 """The commands, and the modules of their tools."""
 _MORE = {"new": "new.project", "serve": "server.serve"}
@@ -95,6 +96,7 @@ def _end(message: object, status: int = 1) -> NoReturn:
 
 bisect = partial(_run, COMMANDS["bisect"])
 compile = partial(_run, COMMANDS["compile"])
+lsp = partial(_run, COMMANDS["lsp"])
 opt = partial(_run, COMMANDS["opt"])
 reduce = partial(_run, COMMANDS["reduce"])
 report = partial(_run, COMMANDS["report"])

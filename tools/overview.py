@@ -30,6 +30,7 @@ SAYS = {
     "report": "show a recorded run as a page of HTML, or as text",
     "reduce": "make IR smaller while a pass fails on it, or a command accepts it",
     "bisect": "find the pass, the function and the rewrite that break a program",
+    "lsp": "serve an editor: errors while typing, hover, completion, passes to run",
 }
 """The commands, and what they do."""
 MORE = (
@@ -119,7 +120,7 @@ def parsers_of_tools() -> Iterator[tuple[str, ArgumentParser, dict[str, list[str
             tool = import_module(f".{module}", __package__)
         except NotInstalledError:
             continue
-        if name == "report":
+        if name in ("report", "lsp"):
             yield name, tool.make_parser(), {}
         else:
             unused = tool_class(tool).unused()

@@ -280,7 +280,7 @@ def verify_scope(op: Operation) -> list[Operation]:
 
     Errors: InvalidIRError for the first use that its definition does not dominate.
     """
-    verifier = _DominanceVerifier(op)
+    verifier = DominanceVerifier(op)
     verifier.run()
     return verifier.isolated
 
@@ -291,7 +291,7 @@ _is_isolated = PerClass[Operation, bool](
 """Whether the regions of an op may use no values from outside."""
 
 
-class _DominanceVerifier:
+class DominanceVerifier:
     """The check of all uses in one isolated scope, in one walk in the order of dominance.
 
     The walk goes down the dominator trees of the regions. The values defined on the way down are
@@ -401,7 +401,7 @@ class _DominanceVerifier:
             return
         index = [*op.operands].index(operand)
         if isinstance(operand, ErasedSSAValue):
-            raise invalid(op, f"operand #{index} is an erased value")
+            return self.report(invalid(op, f"operand #{index} is an erased value"))
         if _stands_in_any_order(op, operand):
             return
         isolated = _is_isolated[type(self._root)]
@@ -411,6 +411,10 @@ class _DominanceVerifier:
         problem = "is defined outside of the region" if outside else "does not dominate this use"
         error = invalid(op, f"operand #{index} {problem}: {_describe(operand)}")
         error.add_note(DOMINANCE_NOTE)
+        self.report(error)
+
+    def report(self, error: InvalidIRError) -> None:
+        """Raise the error for one use; a subclass may keep it."""
         raise error
 
     def _is_outside(self, operand: SSAValue) -> bool:

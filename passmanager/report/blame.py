@@ -29,12 +29,17 @@ def blame_text(record: Record) -> str:
     make it.
     """
     lines: list[str] = []
-    for run, states in record.final_states().items():
-        lines.append(banner("IR Blame"))
-        origins = _origins(record, run)
-        lines += _table([row for state in states for row in _rows(record, origins, state)])
-        lines.append("")
+    for rows in blame_rows(record):
+        lines += [banner("IR Blame"), *_table(rows), ""]
     return "".join(f"{line}\n" for line in lines)
+
+
+def blame_rows(record: Record) -> Iterator[list[tuple[str, str, str]]]:
+    """Yield for each run the origin, the source and the text of each line of the IR at its end; a
+    line that begins no op has neither origin nor source."""
+    for run, states in record.final_states().items():
+        origins = _origins(record, run)
+        yield [row for state in states for row in _rows(record, origins, state)]
 
 
 def _rows(

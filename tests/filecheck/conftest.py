@@ -5,7 +5,7 @@ written."""
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,9 @@ from support.suites.inprocess import RunLineError, mlir_opt, run_line, run_lines
 
 class RunLine(pytest.Item):
     """A test item: one check of a `.mlir` file, of a RUN line or of the laws."""
+
+    funcargs: Mapping[str, object] = {}
+    """The fixtures of a test: none. pytest-lsp 1.0 fails on an item that does not have them."""
 
     def __init__(self, *, check: Callable[[], object], **kwargs: object) -> None:
         super().__init__(**kwargs)  # pyright: ignore[reportArgumentType, reportUnknownMemberType]

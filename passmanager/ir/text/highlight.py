@@ -1,7 +1,8 @@
-"""The text of IR and of diffs as highlighted HTML, by Pygments."""
+"""The text of IR and of diffs as highlighted HTML, by Pygments; the table of the tokens of MLIR."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
@@ -9,6 +10,30 @@ from ...output.html import Html, element
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
+
+MLIR_TOKENS: Sequence[tuple[str, str]] = (
+    (r"//[^\n]*", "Comment"),
+    (r'"(?:\\.|[^"\\\n])*"', "String"),
+    (r"%[\w$.-]+(?:[:#]\d+)?", "Name.Variable"),
+    (r'@(?:[\w$.-]+|"[^"\n]*")', "Name.Function"),
+    (r"\^[\w$.-]+", "Name.Label"),
+    (r"[!#][A-Za-z_][\w$.-]*", "Keyword.Type"),
+    (r"(?:tensor|memref|vector|tuple|complex)(?=<)", "Keyword.Type"),
+    (r"0x[0-9A-F]+\b", "Number.Hex"),
+    # Before numbers: `4x?xf32` is one shape, and `0x1F` above is not.
+    (r"(?:(?:\d+|\?)x)+(?=\w)", "Number.Integer"),
+    (r"(?:[su]?i\d+|index|none|t?f\d+\w*|bf16)\b(?!\.)", "Keyword.Type"),
+    (r"-?\d+\.\d*(?:[eE][+-]?\d+)?", "Number.Float"),
+    (r"-?\d+", "Number.Integer"),
+    # A word with a dot is the name of an op, as `arith.addf`.
+    (r"[A-Za-z_][\w$]*(?:\.[\w$]+)+", "Keyword"),
+    (r"[\w$]+", "Name"),
+    (r"\s+", "Text.Whitespace"),
+    (r".", "Punctuation"),
+)
+"""The tokens of the generic and of the custom form of operations: pattern, kind of Pygments. The
+first that matches counts. Pages, notebooks, the language server and the grammars of editors take
+them from here."""
 
 
 def highlighted(
@@ -27,8 +52,8 @@ def highlighted(
 @cache
 def mlir_lexer() -> Lexer:
     """Return a lexer of MLIR, which Pygments does not have."""
-    from pygments import token
     from pygments.lexer import RegexLexer
+    from pygments.token import string_to_tokentype
 
     class MLIRLexer(RegexLexer):
         """A lexer of the generic and of the custom form of operations."""
@@ -36,26 +61,7 @@ def mlir_lexer() -> Lexer:
         name = "MLIR"
 
         tokens = {  # noqa: RUF012
-            "root": [
-                (r"//[^\n]*", token.Comment),
-                (r'"(?:\\.|[^"\\\n])*"', token.String),
-                (r"%[\w$.-]+(?:[:#]\d+)?", token.Name.Variable),
-                (r'@(?:[\w$.-]+|"[^"\n]*")', token.Name.Function),
-                (r"\^[\w$.-]+", token.Name.Label),
-                (r"[!#][A-Za-z_][\w$.-]*", token.Keyword.Type),
-                (r"(?:tensor|memref|vector|tuple|complex)(?=<)", token.Keyword.Type),
-                (r"0x[0-9A-F]+\b", token.Number.Hex),
-                # Before numbers: `4x?xf32` is one shape, and `0x1F` above is not.
-                (r"(?:(?:\d+|\?)x)+(?=\w)", token.Number.Integer),
-                (r"(?:[su]?i\d+|index|none|t?f\d+\w*|bf16)\b", token.Keyword.Type),
-                (r"-?\d+\.\d*(?:[eE][+-]?\d+)?", token.Number.Float),
-                (r"-?\d+", token.Number.Integer),
-                # A word with a dot is the name of an op, as `arith.addf`.
-                (r"[A-Za-z_][\w$]*(?:\.[\w$]+)+", token.Keyword),
-                (r"[\w$]+", token.Name),
-                (r"\s+", token.Whitespace),
-                (r".", token.Punctuation),
-            ]
+            "root": [(text, string_to_tokentype(kind)) for text, kind in MLIR_TOKENS]
         }
 
     return MLIRLexer()
