@@ -1,6 +1,6 @@
 """Compare bytecode both ways with mlir-opt's on files of IR, part by part between `// -----`.
 
-    .venv/bin/python tests/conformance/bytecode_files.py FILE-OR-DIRECTORY... [--differing] [--every N]
+    .venv/bin/python tests/conformance/bytecode_files.py PATH... [--differing] [--every N]
 
 Of each part that mlir-opt reads, mlir-opt writes bytecode. We read it: the IR is the same as that
 of mlir-opt's generic text, read by us. We write it: mlir-opt reads that, and prints the same as of

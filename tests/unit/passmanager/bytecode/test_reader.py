@@ -49,6 +49,7 @@ def read(content: bytes) -> ModuleOp:
         "func.func private @f(i32) -> i32 attributes {no_inline}",
         "func.func @f(%x: f32 {a.b}) { %y = arith.addf %x, %x fastmath<fast> : f32 func.return }",
         "memref.global @g : memref<2xf32> = dense<1.0>",
+        '%0 = "arith.constant"() {x = 1 : i8} : () -> i32',  # without the value that MLIR requires
     ],
 )
 def test_what_is_written_is_read_the_same(text: str) -> None:
