@@ -122,11 +122,13 @@ class Piece:
 
 @dataclass
 class Split:
-    """A part of a file between lines `// -----`, with its pieces: the last one is the rest."""
+    """A part of a file between lines `// -----`, with its pieces: the last one is the rest. Dumps
+    of the IR after passes are parts too; `dump` is what the banner says, as `After cse`."""
 
     start: int
     end: int
     pieces: list[Piece] = field(default_factory=list[Piece])
+    dump: str = ""
 
     @property
     def rest(self) -> Piece:
@@ -134,7 +136,9 @@ class Split:
         return self.pieces[-1]
 
 
-_MARKER = re.compile(r"^[ \t]*// -----[ \t]*\r?$\n?", re.MULTILINE)
+_MARKER = re.compile(
+    r"^[ \t]*// -----(?://[ \t]*IR Dump ([^\n]*?)[ \t]*//----- //)?[ \t]*\r?$\n?", re.MULTILINE
+)
 _STRUCTURE = re.compile(
     r'^([ \t]*)(?="?[A-Za-z_]|%|[#!][A-Za-z_][\w$-]*\s*=)|//[^\n]*|"(?:\\.|[^"\\\n])*"|[{}]',
     re.MULTILINE,
@@ -156,11 +160,13 @@ def split_pieces(text: str, is_isolated: Callable[[str], bool]) -> list[Split]:
     """Return the parts of a file with their pieces; `is_isolated` tells of the name of an operation
     whether its regions use no value from outside."""
     splits: list[Split] = []
-    start = 0
+    start, dump = 0, ""
     for marker in _MARKER.finditer(text):
         splits.append(_split(text, start, marker.start(), is_isolated))
-        start = marker.end()
+        splits[-1].dump = dump
+        start, dump = marker.end(), marker[1] or ""
     splits.append(_split(text, start, len(text), is_isolated))
+    splits[-1].dump = dump
     return splits
 
 

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ShapedType
 from xdsl.ir import Attribute, OpResult, SSAValue
 from xdsl.traits import ConstantLike
 
-from .names import TYPE, Name
+from .names import TYPE, Name, OpText
 from .navigation import definitions_of_symbol
 from .op_definition import OpDefinition
 from .open_file import OpenFile, Placed
@@ -35,12 +35,35 @@ def hover(file: OpenFile, offset: int) -> Hover | None:
         text = f"`{op.name}` is not registered"
         if op_class is not None:
             text = OpDefinition(op_class).markdown()
+        if dump := first_dump(file, placed, op):
+            text = f"in the dumps since: {dump}\n\n{text}"
         return _hover(file, placed, text, op.name_start, op.name_end)
     for token in index.tokens:
         if token.start <= inside <= token.end and token.kind == TYPE and token.text[0] in "#!":
             text = alias_text(file, placed, token.text)
             return _hover(file, placed, _code(text), token.start, token.end) if text else None
     return None
+
+
+def first_dump(file: OpenFile, placed: Placed, op: OpText) -> str:
+    """Return the banner of the first dump, of those in a row up to the one around, that has the
+    line of an operation in the same function: that of the pass that made it. Empty text if the
+    file has no dumps."""
+    group = file.part_of(placed)
+    at = next(i for i, each in enumerate(file.groups) if each is group)
+    line, names = _line(placed, op.start), {name for name, _, _ in placed.facts.symbols}
+    if not file.splits[at].dump:
+        return ""
+    while at > 0 and file.splits[at - 1].dump:
+        before = [
+            other.piece.text
+            for other in file.groups[at - 1]
+            if not names or names & {name for name, _, _ in other.facts.symbols}
+        ]
+        if not any(line == each.strip() for text in before for each in text.split("\n")):
+            break
+        at -= 1
+    return file.splits[at].dump
 
 
 def alias_text(file: OpenFile, placed: Placed, name: str) -> str:

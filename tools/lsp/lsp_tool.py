@@ -18,6 +18,7 @@ DESCRIPTION = (
 def make_parser() -> ArgumentParser:
     """Return the parser of the options."""
     parser = ArgumentParser(DESCRIPTION)
+    parser.usage = "%(prog)s [options]"
     add = parser.add_argument
     help = "a Python file with dialects and passes, beside those that are installed; repeatable"
     add("--load", action="append", default=[], metavar="FILE.py", help=help)

@@ -78,3 +78,18 @@ def test_a_function_with_an_error_keeps_the_types_of_what_was_read() -> None:
 def test_an_operation_with_a_location_in_the_text_has_a_type() -> None:
     text = 'func.func @f() {\n  %x = arith.constant 1 : i8 loc("a":1:1)\n  return\n}\n'
     assert "%x : i8" in (said(text, "%x") or "")
+
+
+def test_an_operation_in_dumps_has_the_pass_that_made_it() -> None:
+    def dump(title: str, body: str) -> str:
+        banner = f"// -----// IR Dump {title} //----- //\n"
+        return f"{banner}func.func @f(%a : i32) {{\n  {body}\n  return\n}}\n\n"
+
+    old, new = "%b = arith.addi %a, %a : i32", "%b = arith.muli %a, %a : i32"
+    text = dump("Before one", old) + dump("After two (cse)", new) + dump("After three", new)
+    last = text.index("After three")
+    assert "since: After two (cse)" in (said(text[:last] + text[last:], "arith.muli") or "")
+    assert "since: Before one" in (said(text, "arith.addi") or "")
+    third = text[:last] + text[last:].replace("arith.muli", "arith.subi")
+    assert "since: After three" in (said(third, "arith.subi") or "")
+    assert "since" not in (said(TEXT, "arith.addi") or "")

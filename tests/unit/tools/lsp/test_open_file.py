@@ -97,6 +97,11 @@ def test_a_call_finds_the_functions_of_other_pieces() -> None:
     assert len(spans(open_text(VALID + call % "nope"))) == 1
 
 
+def test_a_dump_of_one_function_may_call_others() -> None:
+    call = "func.func @h() {\n  func.call @k() : () -> ()\n  return\n}\n"
+    assert spans(open_text(f"// -----// IR Dump After cse //----- //\n{call}")) == []
+
+
 def test_a_call_of_a_function_that_is_broken_is_no_error() -> None:
     broken = "func.func @k( {\n  return\n}\n"
     call = "func.func @h() {\n  func.call @k() : () -> ()\n  return\n}\n"
