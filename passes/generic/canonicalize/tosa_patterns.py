@@ -19,6 +19,8 @@ from .scalar_values import Float, Number, element_of, round_to, width_of
 from .shapes import DYNAMIC, shape_of_type
 
 _CONST: Final = "tosa.const"
+_MAX_CONCATENATED: Final = 1024
+"""The operands of a concatenation of concatenations: each of a tensor with itself doubles them."""
 _I32: Final = range(-(1 << 31), 1 << 31)
 
 
@@ -125,6 +127,8 @@ def _fold_concat(op: Operation) -> Folded | None:
             operands += made.operands
         else:
             operands.append(operand)
+    if len(operands) > max(len(op.operands), _MAX_CONCATENATED):
+        return None
     if len(operands) == len(op.operands) and all(map(operator.is_, operands, op.operands)):
         return None
     op.operands = operands
