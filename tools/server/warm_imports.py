@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, SourceFileLoader
 from importlib.util import find_spec
+from itertools import islice
 from types import ModuleType
 
 from .caller import AT_START
@@ -216,16 +217,21 @@ def _run_import(statement: ast.stmt, module: str) -> None:
         return
 
 
-def imported_since(old: set[str]) -> list[str]:
-    """Return the names of modules that were imported since, in their order, if a server can import
-    them: found by name, in a file of Python or a part of Python itself.
+def imported_since(count: int) -> list[str]:
+    """Return the names of modules that were imported since there were `count`, if a server can import
+    them: found by name, in a file of Python.
+
+    It looks at the newest alone: what a fork looks at, it has to copy.
     """
-    return [
-        name
-        for name, module in list(sys.modules.items())
-        if name not in old
-        and (spec := getattr(module, "__spec__", None)) is not None
+    newest = islice(reversed(sys.modules), len(sys.modules) - count)
+    return [name for name in newest if _is_importable(name)][::-1]
+
+
+def _is_importable(name: str) -> bool:
+    spec: ModuleSpec | None = getattr(sys.modules[name], "__spec__", None)
+    return (
+        spec is not None
         and spec.name == name
         and spec.has_location
         and (spec.origin or "").endswith(".py")
-    ]
+    )
