@@ -218,7 +218,7 @@ def _run_import(statement: ast.stmt, module: str) -> None:
 
 
 def imported_since(count: int) -> list[str]:
-    """Return the names of modules that were imported since there were `count`, if a server can import
+    """Return the names of modules imported since there were `count`, if a server can import
     them: found by name, in a file of Python.
 
     It looks at the newest alone: what a fork looks at, it has to copy.
