@@ -34,9 +34,9 @@ class WarmImports:
     """The imports of a server, for all of its tools.
 
     An import belongs in the server if it would do the same in any run. Thus messages, threads of
-    Python, and modules of other projects than those that the tools import or require are left to
-    the runs. Names of variables that imports read are noted: a run in which one has another value
-    is not warm.
+    Python, and modules of other projects than those that the tools import or require, and their
+    plugins, are left to the runs. Names of variables that imports read are noted: a run in which
+    one has another value is not warm.
     """
 
     def __init__(self) -> None:
@@ -65,11 +65,15 @@ class WarmImports:
                 self._tools[tool] = None
             except NotWarmError as error:
                 self._tools[tool] = error
-            for project in {name.partition(".")[0] for name in set(sys.modules) - old}:
-                if project not in sys.stdlib_module_names and project not in self._projects:
-                    self._projects |= {project, *pure_dependencies(project)}
+            self._add_projects({name.partition(".")[0] for name in set(sys.modules) - old})
+            self._add_projects(self._entry_points.plugins_of(self._projects))
         if (error := self._error or self._tools[tool]) is not None:
             raise error
+
+    def _add_projects(self, projects: set[str]) -> None:
+        """Let the server import modules of projects, and of what they require."""
+        for project in projects - self._projects - sys.stdlib_module_names:
+            self._projects |= {project, *pure_dependencies(project)}
 
     def learn(self, names: Iterable[str]) -> None:
         """Import modules that a run has imported beyond those of the server."""
