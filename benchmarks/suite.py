@@ -45,8 +45,8 @@ def main() -> None:
     # The warm process outlives lit by a moment: its time counts, too.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     with tempfile.TemporaryDirectory() as folder:
-        # lit names the copy in its output: both are in turn at the same place.
-        place = Path(folder) / "suite"
+        # Both copies are in turn at the same place, which lit prints; some tests check its end.
+        place = Path(folder).joinpath(*options.suite.absolute().parts[-2:])
         runs = [measure(options, place, warm) for warm in (False, True)]
     plain, warm = runs
     wall, processors = warm.wall / plain.wall, warm.processors / plain.processors
@@ -64,7 +64,7 @@ def measure(options: argparse.Namespace, place: Path, warm: bool) -> SuiteRun:
     shutil.copytree(options.suite, place, ignore=shutil.ignore_patterns("Output", "__pycache__"))
     if warm:
         turn_warm(place)
-    report = place.with_suffix(".json")
+    report = place.parent / "report.json"
     lit = Path(sys.executable).with_name("lit")
     environment = {name: os.environ[name] for name in os.environ if not name.startswith("PYTHON")}
     environment["PATH"] = os.pathsep.join([str(lit.parent), environment["PATH"]])

@@ -3,10 +3,13 @@
 `passline serve --aliases` prints it for each command.
 """
 
+from __future__ import annotations
+
 import sys
 
-sys.path.append(__file__.removesuffix("/server/call.py"))
+if __name__ == "__main__":
+    sys.path.append(__file__.removesuffix("/server/call.py"))
 
-from server.client import main  # type: ignore
+    from server.client import main  # type: ignore
 
-main()
+    main()

@@ -13,7 +13,7 @@ from .protocol import (
     BEGUN,
     ENDED,
     KILLED,
-    MOST_DESCRIPTORS,
+    MAX_DESCRIPTORS,
     OUTDATED,
     Replies,
     same_user,
@@ -50,7 +50,7 @@ def run_warm(script: str, arguments: list[str]) -> int | None:
     if (connection := connect(path)) is None:
         return start_server(request.script)
     request.descriptors = _descriptors()
-    if len(request.descriptors) > MOST_DESCRIPTORS:
+    if len(request.descriptors) > MAX_DESCRIPTORS:
         return None
     try:
         if not same_user(connection, os.geteuid()):

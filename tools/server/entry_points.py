@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.metadata as metadata
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 
@@ -29,6 +29,19 @@ class KnownEntryPoints:
         if self._known is None:
             self._known = self._read()
             self._folders = _folders()
+
+    def plugins_of(self, projects: Set[str]) -> set[str]:
+        """Return the packages of entry points whose group begins with the name of a project, as
+        `xdsl.universe` does: its tools import them in each run.
+        """
+        if (known := self._known) is None:
+            return set()
+        return {
+            point.module.partition(".")[0]
+            for group in known.groups
+            if group.partition(".")[0] in projects
+            for point in known.select(group=group)
+        }
 
     def __call__(self, **selection: Any) -> Any:
         """Return entry points as `importlib.metadata` does."""

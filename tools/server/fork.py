@@ -58,11 +58,11 @@ def run_in_fork(
     except (OSError, ValueError) as error:
         connection.sendall(reply(COLD, error))
         os._exit(1)
-    old = set(sys.modules)
+    count = len(sys.modules)
     streams = _open_streams()
     connection.sendall(reply(BEGUN, os.getpid()))
     status = _finished(_run(request), streams)
-    if new := imported_since(old):
+    if new := imported_since(count):
         with suppress(OSError):  # too many at once: they stay cold
             learned.send("\n".join(new).encode(), _socket.MSG_DONTWAIT)
     if status < 0:

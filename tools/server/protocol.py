@@ -15,7 +15,7 @@ it was killed, with its signal; the server does not run it, with a reason; the s
 """
 
 Socket = _socket.socket
-MOST_DESCRIPTORS = 253  # of one message (SCM_MAX_FD of Linux)
+MAX_DESCRIPTORS = 253  # of one message (SCM_MAX_FD of Linux)
 _SIZE = 4
 
 
@@ -76,7 +76,7 @@ def receive_request(connection: Socket) -> tuple[Request, list[int]]:
 
     Raises EOFError, OSError, TypeError or ValueError if it is none.
     """
-    size, rights, _, _ = connection.recvmsg(_SIZE, _socket.CMSG_SPACE(_SIZE * MOST_DESCRIPTORS))
+    size, rights, _, _ = connection.recvmsg(_SIZE, _socket.CMSG_SPACE(_SIZE * MAX_DESCRIPTORS))
     received: list[int] = []
     for _, kind, packed in rights:
         if kind == _socket.SCM_RIGHTS:

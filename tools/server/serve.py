@@ -21,8 +21,8 @@ from .start import IDLE_SECONDS
 
 DESCRIPTION = f"""\
 Keep Passline's tools imported, and run them in forks: a command with {SWITCH}=1 in its environment
-takes a tenth of the time. The first such command starts a server by itself, in the background; here
-it runs in the foreground, until Ctrl-C."""
+starts faster. The first such command starts a server by itself, in the background; here it runs in
+the foreground, until Ctrl-C."""
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -28,7 +28,7 @@ from .warm_imports import NotWarmError, WarmImports
 SECONDS_TO_SEND = 5.0
 """For how long the server waits for the rest of a request."""
 
-_LARGEST_REPORT = 1 << 18
+_MAX_REPORT = 1 << 18
 """The bytes of a report of a run on its imports; what is longer is cut off."""
 
 
@@ -138,7 +138,7 @@ class Server:
 
     def _learn(self) -> None:
         """Import what runs have imported."""
-        names = self._learned.recv(_LARGEST_REPORT).decode().splitlines()
+        names = self._learned.recv(_MAX_REPORT).decode().splitlines()
         self._imports.learn(names)
         if self._freshness is not None:
             self._freshness.note()

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, SourceFileLoader
 from importlib.util import find_spec
+from itertools import islice
 from types import ModuleType
 
 from .caller import AT_START
@@ -33,9 +34,9 @@ class WarmImports:
     """The imports of a server, for all of its tools.
 
     An import belongs in the server if it would do the same in any run. Thus messages, threads of
-    Python, and modules of other projects than those that the tools import or require are left to
-    the runs. Names of variables that imports read are noted: a run in which one has another value
-    is not warm.
+    Python, and modules of other projects than those that the tools import or require, and their
+    plugins, are left to the runs. Names of variables that imports read are noted: a run in which
+    one has another value is not warm.
     """
 
     def __init__(self) -> None:
@@ -64,11 +65,15 @@ class WarmImports:
                 self._tools[tool] = None
             except NotWarmError as error:
                 self._tools[tool] = error
-            for project in {name.partition(".")[0] for name in set(sys.modules) - old}:
-                if project not in sys.stdlib_module_names and project not in self._projects:
-                    self._projects |= {project, *pure_dependencies(project)}
+            self._add_projects({name.partition(".")[0] for name in set(sys.modules) - old})
+            self._add_projects(self._entry_points.plugins_of(self._projects))
         if (error := self._error or self._tools[tool]) is not None:
             raise error
+
+    def _add_projects(self, projects: set[str]) -> None:
+        """Let the server import modules of projects, and of what they require."""
+        for project in projects - self._projects - sys.stdlib_module_names:
+            self._projects |= {project, *pure_dependencies(project)}
 
     def learn(self, names: Iterable[str]) -> None:
         """Import modules that a run has imported beyond those of the server."""
@@ -216,16 +221,21 @@ def _run_import(statement: ast.stmt, module: str) -> None:
         return
 
 
-def imported_since(old: set[str]) -> list[str]:
-    """Return the names of modules that were imported since, in their order, if a server can import
-    them: found by name, in a file of Python or a part of Python itself.
+def imported_since(count: int) -> list[str]:
+    """Return the names of modules imported since there were `count`, if a server can import
+    them: found by name, in a file of Python.
+
+    It looks at the newest alone: what a fork looks at, it has to copy.
     """
-    return [
-        name
-        for name, module in list(sys.modules.items())
-        if name not in old
-        and (spec := getattr(module, "__spec__", None)) is not None
+    newest = islice(reversed(sys.modules), len(sys.modules) - count)
+    return [name for name in newest if _is_importable(name)][::-1]
+
+
+def _is_importable(name: str) -> bool:
+    spec: ModuleSpec | None = getattr(sys.modules[name], "__spec__", None)
+    return (
+        spec is not None
         and spec.name == name
         and spec.has_location
         and (spec.origin or "").endswith(".py")
-    ]
+    )
