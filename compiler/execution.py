@@ -157,6 +157,20 @@ def optimize_with(first: Sequence[ModulePass], source: Source, level: int) -> Mo
         return pipeline(module)
 
 
+@overload
+def run(
+    source: Source,
+    *arguments: Value | float | Mapping[str, Array],
+    function: str = "main",
+    out: None = None,
+) -> tuple[Array, ...]: ...
+@overload
+def run(
+    source: Source,
+    *arguments: Argument,
+    function: str = "main",
+    out: Place | Sequence[Place] | None = None,
+) -> tuple[Any, ...]: ...
 def run(
     source: Source,
     *arguments: Argument,

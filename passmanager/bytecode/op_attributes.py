@@ -19,7 +19,7 @@ from xdsl.irdl import AttrSizedSegments, IRDLOperation
 from ..ir.text.printer import dense_of, wants_dense
 from .container import Container
 from .encoding import BytecodeError, Since, parse_varint
-from .op_properties import Field, FieldKind, fields_of
+from .op_properties import PropertyField, FieldKind, fields_of
 
 __all__ = ["OpAttributes"]
 
@@ -79,7 +79,7 @@ class OpAttributes:
     def _attribute(self, index: int) -> Attribute:
         return self._file.table.attribute_at(index, self._position)
 
-    def _value(self, field: Field) -> Attribute | None:
+    def _value(self, field: PropertyField) -> Attribute | None:
         """Return the next field, None if it is missing."""
         match field.kind:
             case FieldKind.ATTRIBUTE:
@@ -98,7 +98,7 @@ class OpAttributes:
             case FieldKind.OPTIONAL:
                 return IntegerAttr(self._varint(), i64) if self._byte() else None
 
-    def _segments(self, field: Field) -> list[int]:
+    def _segments(self, field: PropertyField) -> list[int]:
         """Return the sizes of segments, all of them or those that are not zero."""
         sizes, found = [0] * field.size, self._varint()
         count, bits = found >> 1, self._varint() if found & 1 and found > 1 else 0

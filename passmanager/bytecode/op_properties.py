@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from .encoding import Since
 
-__all__ = ["Field", "FieldKind", "fields_of", "sparse_array"]
+__all__ = ["PropertyField", "FieldKind", "fields_of", "sparse_array"]
 
 
 class FieldKind(Enum):
@@ -31,7 +31,7 @@ class FieldKind(Enum):
     """An integer that may be missing."""
 
 
-class Field(NamedTuple):
+class PropertyField(NamedTuple):
     """A property of an operation."""
 
     name: str
@@ -52,7 +52,7 @@ def _words() -> dict[str, str]:
 
 
 @cache
-def fields_of(op_name: str, version: int) -> Sequence[Field] | None:
+def fields_of(op_name: str, version: int) -> Sequence[PropertyField] | None:
     """Return the properties of an operation in the order of a version; None if it is not known."""
     if (words := _words().get(op_name)) is None:
         return None
@@ -62,14 +62,14 @@ def fields_of(op_name: str, version: int) -> Sequence[Field] | None:
     return fields
 
 
-def _field(word: str) -> Field:
+def _field(word: str) -> PropertyField:
     if word.endswith("?"):
-        return Field(word[:-1], FieldKind.MAYBE_ATTRIBUTE)
+        return PropertyField(word[:-1], FieldKind.MAYBE_ATTRIBUTE)
     name, separator, rest = word.partition("#")
     if separator:
-        return Field(name, FieldKind.SEGMENTS, int(rest))
+        return PropertyField(name, FieldKind.SEGMENTS, int(rest))
     name, _, kind = word.partition("=")
-    return Field(name, FieldKind(kind))
+    return PropertyField(name, FieldKind(kind))
 
 
 def sparse_array(values: Sequence[int]) -> list[int]:

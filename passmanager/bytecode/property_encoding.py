@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation
 from .builtin_encoding import dictionary
 from .encoding import Since
 from .entries import Entries, TableEntry
-from .op_properties import Field, FieldKind, fields_of, sparse_array
+from .op_properties import PropertyField, FieldKind, fields_of, sparse_array
 
 __all__ = ["PropertyFields", "encode_properties"]
 
@@ -49,7 +49,7 @@ def encode_properties(
     return (*found,), True, {key: value for key, value in values.items() if key not in known}
 
 
-def _fits(field: Field, values: Mapping[str, Attribute]) -> bool:
+def _fits(field: PropertyField, values: Mapping[str, Attribute]) -> bool:
     """Return whether a property has the form that MLIR requires."""
     value = values.get(field.name)
     match field.kind:
@@ -80,7 +80,7 @@ def _number(value: Attribute | None) -> int:
 
 
 def _encoded(
-    entries: Entries, field: Field, value: Attribute | None, version: int
+    entries: Entries, field: PropertyField, value: Attribute | None, version: int
 ) -> list[int | bytes | TableEntry | tuple[TableEntry]]:
     number = _number(value)
     match field.kind:
