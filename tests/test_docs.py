@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import get_args
 
@@ -139,6 +141,9 @@ def test_options_that_are_named_exist() -> None:
     for tool in (PasslineRunMain, PasslineCompileMain, PasslineTuneMain):
         helps += capture(lambda tool=tool: tool(args=["--help"])).stdout
     helps += lsp_tool.make_parser().format_help()
+    for module in ("pytest", "filecheck", "lit.main"):
+        command = [sys.executable, "-m", module, "--help"]
+        helps += subprocess.run(command, capture_output=True, text=True, check=True).stdout
     known = set(re.findall(r"--[a-z][a-z-]+", helps)) | {f"--{name}" for name in PASSES}
     named = set(re.findall(r"`(--[a-z][a-z-]+)(?=[`= ])", "\n".join(map(ours, PAGES))))
     assert named - known <= {"--a", "--count-ops", "--growth"} and len(named) > 60

@@ -19,7 +19,7 @@ from xdsl.irdl import AttrSizedSegments, IRDLOperation
 from ..ir.text.printer import dense_of, wants_dense
 from .container import Container
 from .encoding import BytecodeError, Since, parse_varint
-from .op_properties import PropertyField, FieldKind, fields_of
+from .op_properties import FieldKind, PropertyField, fields_of
 
 __all__ = ["OpAttributes"]
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from .encoding import Since
 
-__all__ = ["PropertyField", "FieldKind", "fields_of", "sparse_array"]
+__all__ = ["FieldKind", "PropertyField", "fields_of", "sparse_array"]
 
 
 class FieldKind(Enum):

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation
 from .builtin_encoding import dictionary
 from .encoding import Since
 from .entries import Entries, TableEntry
-from .op_properties import PropertyField, FieldKind, fields_of, sparse_array
+from .op_properties import FieldKind, PropertyField, fields_of, sparse_array
 
 __all__ = ["PropertyFields", "encode_properties"]
 

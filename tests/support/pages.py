@@ -145,6 +145,8 @@ class Runner:
         self._bin.mkdir()
         path = [str(self._bin), str(Path(sys.executable).parent), self.environment["PATH"]]
         self.environment["PATH"] = os.pathsep.join(path)
+        # pytest-asyncio, which a reader of the page need not have, warns where nobody uses it.
+        self.environment["PYTEST_ADDOPTS"] = "-p no:lsp -p no:asyncio"
 
     def run(self) -> None:
         """Run the blocks of the page; AssertionError with the line of one that does other than it

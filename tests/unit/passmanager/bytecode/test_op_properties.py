@@ -3,8 +3,8 @@ from __future__ import annotations
 from support.tables import table_test
 
 from passline.passmanager.bytecode.op_properties import (
-    PropertyField,
     FieldKind,
+    PropertyField,
     fields_of,
     sparse_array,
 )
