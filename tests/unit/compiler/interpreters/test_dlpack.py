@@ -145,6 +145,18 @@ def test_results_that_are_arguments_keep_the_memory():
     assert given.deleted == 1
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_arrays_with_an_array_interface_are_read_where_they_are(engine: Any):
+    class OfInterface:
+        __array_interface__ = X.__array_interface__
+
+    given: Any = OfInterface()
+    (result,) = passline.compile(MODULE, engine=engine)(given)
+    assert isinstance(result, np.ndarray) and result.tolist() == [2, 4, 6, 8]
+    (same,) = passline.run(MODULE, given, function="identity")
+    assert np.shares_memory(same, X)
+
+
 def test_arrays_that_are_read_only_are_read():
     (x := X.copy()).flags.writeable = False
     assert passline.run(MODULE, Exporter(x))[0].tolist() == [2, 4, 6, 8]
@@ -154,7 +166,8 @@ def test_numbers_and_tuples_may_be_of_other_libraries():
     (result,) = passline.run(MODULE, X, Exporter(np.array(3, np.float32)), function="scaled")
     assert result.tolist() == [3, 6, 9, 12]
     pair: Any = (Mine(X), Mine(-X))
-    first, second = passline.run(MODULE, pair, function="first")
+    results: Any = passline.run(MODULE, pair, function="first")
+    first, second = results
     assert isinstance(first, Mine) and second.array.tolist() == [-1, -2, -3, -4]
 
 
