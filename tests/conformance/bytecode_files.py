@@ -38,7 +38,7 @@ SAME, UNREAD = "the same", "not read by mlir-opt"
 
 def run_mlir_opt(content: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
     """Run mlir-opt on a module. Bytecode is in a file, as that on stdin may lack the alignment that
-    its resources demand."""
+    its resources demand; the memory for a small file is aligned to 16 bytes only."""
     command = [MLIR_OPT, "--allow-unregistered-dialect", "--mlir-print-local-scope", *options]
     if not content.startswith(BYTECODE):
         return subprocess.run(command, input=content, capture_output=True, check=False)

@@ -50,7 +50,7 @@ def test_versions(version: int) -> None:
         '"a.b"() {x = vector<[4]x2xf32>, y = tensor<2xf32, "e">, z = f8E4M3FN} : () -> ()',
         '"a.b"() {x = @f::@g::@h, y = "\\00\\FF", z = !q.r<1>, w = #q.r<"x">} : () -> ()',
         '"a.b"() {x = dense_resource<blob> : tensor<2xi8>} : () -> ()\n'
-        '{-# dialect_resources: { builtin: { blob: "0x400000000102" } } #-}',
+        '{-# dialect_resources: { builtin: { blob: "0x100000000102" } } #-}',
         '"a.b"() : () -> () loc(fused<"m">["f":1:2, callsite("n"("g":3:4) at unknown)])',
         '"a.b"() <{x = 1 : i8}> {y = 2 : i8} : () -> ()',
         "func.func @f(%a: i32) -> i32 { %0 = llvm.add %a, %a overflow<nsw> : i32 return %0 : i32 }",
