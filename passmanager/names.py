@@ -259,6 +259,20 @@ def factory_of(place: str, package: str) -> Callable[[], Any]:
     return partial(load_place, place, package)
 
 
+def _source(module: str) -> str:
+    """Return the source of an imported module.
+
+    pytest loads the modules of a distribution that has a plugin, if it is not installed in editable
+    mode, by a loader of its own, which rewrites assertions and cannot tell the source.
+    """
+    loaded = sys.modules[module]
+    if hasattr(loaded.__loader__, "get_source"):
+        return cast(InspectLoader, loaded.__loader__).get_source(module) or ""
+    assert loaded.__file__ is not None
+    with open(loaded.__file__, encoding="utf-8") as file:
+        return file.read()
+
+
 @cache
 def typed_places(module: str) -> dict[str, str]:
     """Return the places of the names that `module` imports under `if TYPE_CHECKING:`.
@@ -266,9 +280,8 @@ def typed_places(module: str) -> dict[str, str]:
     They are read from its source, as `lazy_loader.attach_stub` reads a stub: type checkers and the
     program have one list. `*` stands for all names of a module.
     """
-    source = cast(InspectLoader, sys.modules[module].__loader__).get_source(module)
     places: dict[str, str] = {}
-    for home, imported in _TYPED_IMPORT.findall(source or ""):
+    for home, imported in _TYPED_IMPORT.findall(_source(module)):
         names = re.findall(r"(\w+)(?: as \w+)?", re.sub("#.*", "", imported))
         if imported == "*":
             names = import_module(f".{home}", sys.modules[module].__package__).__all__

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from types import ModuleType
+
 import pytest
 from support.tables import table_test
 
@@ -18,6 +22,7 @@ from passline.passmanager.names import (
     pass_key,
     register_foreign_names,
     register_namespace,
+    typed_places,
     unknown_pass,
 )
 
@@ -141,3 +146,16 @@ def test_their_table_is_read_once_and_only_for_capitals() -> None:
         assert PassName("new") != "fold-constant" and not calls
         assert PassName("new") == "Old" and PassName("new") == "OLD"
     assert calls == [1]
+
+
+def test_typed_places_of_a_module_whose_loader_has_no_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As pytest's, which rewrites assertions in the distribution of a plugin.
+    file = tmp_path / "lazy.py"
+    file.write_text("if TYPE_CHECKING:\n    from .home import Name as Name\n")
+    lazy = ModuleType("lazy")
+    lazy.__file__ = str(file)
+    lazy.__loader__ = object()  # pyright: ignore[reportAttributeAccessIssue]
+    monkeypatch.setitem(sys.modules, "lazy", lazy)
+    assert typed_places("lazy") == {"Name": "home:Name"}
