@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import struct
+from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import NoReturn
+from itertools import repeat
+from typing import NoReturn, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import BytesAttr, FileLineColLoc, StringAttr, UnitAttr
@@ -63,8 +66,13 @@ class AttributeTable:
         """The entries as far as they are decoded."""
         self.attributes = 0
         """The number of attributes; the types follow."""
-        self.entries: list[tuple[int, int, str, bool]] = []
-        """For each entry its start, its end, its dialect, and whether the dialect encodes it."""
+        self.bounds: list[int] = []
+        """The start of each entry, which is the end of the one before; and the end of the last."""
+        self.is_encoded = bytearray()
+        """For each entry 1 if its dialect encodes it, 0 if it is text."""
+        self.group_starts: list[int] = []
+        self.dialects: list[str] = []
+        """The first entry of each group, and the dialect of the group."""
         self.texts = dict[int, StringAttr | BytesAttr]()
         self.numbers = IntAttrs()
         """The IntAttr of each number, the same for equal numbers."""
@@ -74,6 +82,7 @@ class AttributeTable:
         self._depth: int = 0
         self._nesting = 0
         self._sizes: dict[int, tuple[int, int]] = {}
+        self._has_places = False
 
     def fail(self, reason: str, position: int | None = None) -> NoReturn:
         """Raise the error for a place, by default that of the entry that is decoded."""
@@ -99,13 +108,15 @@ class AttributeTable:
         """Decode an entry, or return it if it is decoded."""
         if (known := self.values[number]) is not None:
             if known is _BUSY:
-                self.fail("an attribute that contains itself", self.entries[number][0])
+                self.fail("an attribute that contains itself", self.bounds[number])
             size, depth = self._sizes.get(number, (1, 1))
             self._size += size
             self._depth = max(self._depth, depth)
             return known
         outer = self.position, self._start, self._end, self._size, self._depth
-        start, end, dialect, is_encoded = self.entries[number]
+        start, end = self.bounds[number : number + 2]
+        dialect = self.dialects[bisect_right(self.group_starts, number) - 1]
+        is_encoded = bool(self.is_encoded[number])
         self._nesting += 1
         if self._nesting > MAX_DEPTH:
             self.fail(f"attributes are nested more than {MAX_DEPTH} deep", start)
@@ -256,35 +267,61 @@ class AttributeTable:
         )
 
     def place_at(self, number: int) -> Attribute:
-        """Return an attribute that is likely a location in a file, by its number."""
-        start, end, dialect, is_encoded = self.entries[number]
-        data = self.data
-        if not is_encoded or dialect != "builtin" or end == len(data) or data[start] != _PLACE:
-            return self.entry(number)
-        name, position = parse_varint(data, start + 1)
-        # Most integers take one byte or two.
-        if (line := data[position]) & 1:
-            line, position = line >> 1, position + 1
-        elif line & 2:
-            line, position = (line | data[position + 1] << 8) >> 2, position + 2
-        else:
-            line, position = parse_varint(data, position)
-        if (column := data[position]) & 1:
-            column, position = column >> 1, position + 1
-        else:
-            column, position = parse_varint(data, position)
-        if position != end or name >= self.attributes:
-            return self.entry(number)
-        filename = self.values[name]
-        if filename.__class__ is not StringAttr:
-            return self.entry(number)
-        found = _new(FileLineColLoc)
-        numbers = self.numbers
-        _set(found, "filename", filename)
-        _set(found, "line", numbers[line])
-        _set(found, "column", numbers[column])
-        self.values[number] = found
+        """Decode an entry that is likely a location in a file; with the first one all others."""
+        found = self.entry(number)
+        if isinstance(found, FileLineColLoc) and not self._has_places:
+            self._has_places = True
+            stops = (*self.group_starts[1:], len(self.values))
+            for start, stop, dialect in zip(self.group_starts, stops, self.dialects, strict=True):
+                if dialect == "builtin":
+                    self._add_places(start, min(stop, self.attributes))
         return found
+
+    def _add_places(self, start: int, stop: int) -> None:
+        """Decode the entries of a group that are locations in files whose names are decoded; leave
+        those that are not valid."""
+        data, values, bounds = self.data, self.values, self.bounds
+        places: list[int] = []
+        names: list[Attribute] = []
+        lines: list[int] = []
+        columns: list[int] = []
+        for index in range(start, stop):
+            if data[position := bounds[index]] != _PLACE or not self.is_encoded[index]:
+                continue
+            try:
+                name, position = parse_varint(data, position + 1)
+                # Most integers take one byte or two.
+                if (line := data[position]) & 1:
+                    line, position = line >> 1, position + 1
+                elif line & 2:
+                    line, position = (line | data[position + 1] << 8) >> 2, position + 2
+                else:
+                    line, position = parse_varint(data, position)
+                if (column := data[position]) & 1:
+                    column, position = column >> 1, position + 1
+                else:
+                    column, position = parse_varint(data, position)
+            except IndexError:  # behind the end of the file
+                continue
+            if position != bounds[index + 1] or name >= self.attributes:
+                continue
+            filename = values[name]
+            if filename.__class__ is StringAttr and values[index] is None:
+                places.append(index)
+                names.append(cast(Attribute, filename))
+                lines.append(line)
+                columns.append(column)
+        numbers = self.numbers
+        found = [*map(_new, repeat(FileLineColLoc, len(places)))]
+        # Attributes are frozen; a call in Python for each field takes half of the time.
+        for field, column in (
+            ("filename", names),
+            ("line", map(numbers.__getitem__, lines)),
+            ("column", map(numbers.__getitem__, columns)),
+        ):
+            deque(map(_set, found, repeat(field), column), maxlen=0)
+        for index, place in zip(places, found, strict=True):
+            values[index] = place
 
 
 _new, _set = object.__new__, object.__setattr__

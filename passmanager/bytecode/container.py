@@ -5,6 +5,7 @@ places of attributes, types and properties.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import NoReturn
 
 from xdsl.context import Context
@@ -18,6 +19,10 @@ __all__ = ["Container", "section_at"]
 
 _BOOL, _STRING, _BLOB = 1, 2, 0
 """The kinds of resources."""
+_ODD = bytes(range(1, 256, 2))
+_QUARTERS = bytes(byte >> 2 for byte in range(256))
+_ENCODED = bytes(byte >> 1 & 1 for byte in range(256))
+"""The size of an entry in each byte that has one, and whether it is encoded."""
 DECODERS = {("builtin", False): ATTRIBUTES, ("builtin", True): TYPES}
 
 
@@ -169,20 +174,40 @@ class Container:
         count += self._count()
         # A group of attributes ends with the last one.
         for stop in (table.attributes, count):
-            while len(table.entries) < stop:
+            while len(table.is_encoded) < stop:
                 dialect, at = self._dialect(), self._position
                 size = self._count()
-                if size > stop - len(table.entries):
+                if size > stop - len(table.is_encoded):
                     self.fail(f"a group of {size} entries too many", at)
-                for _ in range(size):
-                    at, offset = self._position, self._varint()
-                    end = position + (offset >> 1)
-                    if end > limit:
-                        self.fail("the entry ends behind the section", at)
-                    table.entries.append((position, end, dialect, bool(offset & 1)))
-                    position = end
+                table.group_starts.append(len(table.is_encoded))
+                table.dialects.append(dialect)
+                position = self._read_group(size, position, limit)
+        table.bounds.append(position)
         self._check_end()
         table.values = [None] * count
+
+    def _read_group(self, size: int, position: int, limit: int) -> int:
+        """Read the sizes of entries of which the first is at a position; return their end."""
+        table = self.table
+        at = self._position
+        offsets = self.data[at : at + size]
+        # The sizes of short entries take one byte, which is odd.
+        if at + size <= self._end and not offsets.translate(None, _ODD):
+            bounds = [*accumulate(offsets.translate(_QUARTERS), initial=position)]
+            if bounds[-1] <= limit:
+                table.bounds += bounds[:-1]
+                table.is_encoded += offsets.translate(_ENCODED)
+                self._position += size
+                return bounds[-1]
+        for _ in range(size):
+            at, offset = self._position, self._varint()
+            end = position + (offset >> 1)
+            if end > limit:
+                self.fail("the entry ends behind the section", at)
+            table.bounds.append(position)
+            table.is_encoded.append(offset & 1)
+            position = end
+        return position
 
     def _check_end(self) -> None:
         if self._position != self._end:

@@ -1,7 +1,8 @@
 """The reading of modules from MLIR's bytecode.
 
 Operations are made one by one as they are decoded. All that is equal for many of them (class,
-properties, attributes, result types) is decoded once.
+properties, attributes, result types) is decoded once. An operation is read here when it is the
+first of its kind, and where a value is used before it is defined; `RepeatedOps` reads the others.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..fast.assembly import add_arguments, add_block, create, order_uses, set_regions
+from ..fast.repeated_ops import RepeatedOps
 from ..ir.garbage_collection import paused_collector
 from ..limits import DEFAULT_MAX_ELEMENTS, deep_recursion
 from ..output.status import doing
@@ -118,7 +120,7 @@ class _Reader:
         self._table = container.table
         self._version = container.version
         self._op_attributes = OpAttributes(container)
-        self._locations: dict[int, LocationAttr] = {}
+        self._repeated = RepeatedOps(self._data, self._table.values, self._location)
         self._templates: dict[tuple[int, ...], _Template] = {}
         self._pending: list[tuple[Operation, list[SSAValue | _Forward]]] = []
         """Operations without their operands, from the first that uses a value to be defined on. So
@@ -157,9 +159,8 @@ class _Reader:
 
     def _read_ops(self, frame: _RegionState, position: int) -> None:
         """Read the operations of a block, and all that follows in its regions and around."""
-        data, templates, locations = self._data, self._templates, self._locations
-        pending, frames = self._pending, list[_RegionState]()
-        top, block, values, left = frame, frame.block, frame.values, frame.ops_left
+        pending, repeated, frames = self._pending, self._repeated, list[_RegionState]()
+        block, values, left, is_numbered = frame.block, frame.values, frame.ops_left, False
         assert block is not None
         while True:
             if not left:
@@ -169,107 +170,102 @@ class _Reader:
                     if not frames:
                         return
                     frame = frames.pop()
+                    is_numbered = bool(frames)
                     if frame.ops_left:
                         break
                     position = self._next_block(frame, position)
                 block, values, left = frame.block, frame.values, frame.ops_left
                 assert block is not None
                 continue
-            left -= 1
-            start = position
-            # All integers up to 127 take one byte.
-            if (byte := data[position]) & 1:
-                name, position = byte >> 1, position + 1
-            else:
-                name, position = parse_varint(data, position)
-            mask = data[position]
-            if (byte := data[position + 1]) & 1:
-                place, position = byte >> 1, position + 2
-            elif byte & 2:
-                place, position = (byte | data[position + 2] << 8) >> 2, position + 3
-            else:
-                place, position = parse_varint(data, position + 1)
-            if (location := locations.get(place)) is None:
-                location = self._location(place, position)
-            attributes = properties = results = 0
-            if mask & HAS_ATTRIBUTES:
-                attributes, position = parse_varint(data, position)
-                attributes += 1  # 0 stands for none
-            if mask & HAS_PROPERTIES:
-                if (properties := data[position]) & 1:
-                    properties, position = (properties >> 1) + 1, position + 1
-                else:
-                    properties, position = parse_varint(data, position)
-                    properties += 1
-            key = (name, attributes, properties)
-            if mask & HAS_RESULTS:
-                if (results := data[position]) & 1:
-                    results, position = results >> 1, position + 1
-                else:
-                    results, position = parse_varint(data, position)
-                for _ in range(results):
-                    if (byte := data[position]) & 1:
-                        type, position = byte >> 1, position + 1
-                    else:
-                        type, position = parse_varint(data, position)
-                    key += (type,)
-            if (template := templates.get(key)) is None:
-                template = templates[key] = self._template(key, start)
-            operands: list[SSAValue | _Forward] = []
-            is_ready = not pending
-            if mask & HAS_OPERANDS:
-                if (count := data[position]) & 1:
-                    count, position = count >> 1, position + 1
-                else:
-                    count, position = parse_varint(data, position)
-                for _ in range(count):
-                    if (byte := data[position]) & 1:
-                        index, position = byte >> 1, position + 1
-                    elif byte & 2:
-                        index, position = (byte | data[position + 1] << 8) >> 2, position + 2
-                    else:
-                        index, position = parse_varint(data, position)
-                    if index >= len(values):
-                        self.fail(f"there is no value {index}, of {len(values)}", position)
-                    if (value := values[index]) is None:
-                        value = values[index] = _Forward()
-                        self._undefined += 1
-                    if value.__class__ is _Forward:
-                        is_ready = False
-                    operands.append(value)
-            op_class, types, own_properties, own_attributes = template
-            try:
-                op = create(
-                    block,
-                    op_class,
-                    cast("list[SSAValue]", operands) if is_ready else (),
-                    types,
-                    own_properties,
-                    own_attributes,
-                    location,
+            if is_numbered and not pending:
+                # No value is a `_Forward` now.
+                position, left, frame.next_value, op = repeated.read(
+                    position, left, block, cast("list[SSAValue | None]", values), frame.next_value
                 )
-            except BytecodeError:
-                raise
-            except Exception as error:
-                self.fail(f"'{op_class.name}': {error}", start)
-            if not is_ready and operands:
-                pending.append((op, operands))
-            if mask & HAS_SUCCESSORS:
-                position = self._read_successors(op, frame, position)
-            if mask & HAS_USE_ORDERS and self._version >= Since.USE_ORDERS:
-                position = self._read_orders(op.results, position)
-            if results and frame is not top:
-                if results == 1 and not pending and values[at := frame.next_value] is None:
-                    (values[at],) = op.results  # an index takes a method of xDSL's
-                    frame.next_value = at + 1
-                else:
-                    self._define(frame, op.results, position)
-            if mask & HAS_REGIONS:
-                frame.ops_left = left
-                inner, position = self._enter(op, frame, position)
-                if inner.regions:
-                    frames.append(frame)
-                    frame, left = inner, 0
+            else:
+                op = None
+            if op is None:
+                if not left:
+                    continue
+                left -= 1
+                op, has_regions, position = self._read_op(frame, block, position, is_numbered)
+                if not has_regions:
+                    continue
+            frame.ops_left = left
+            inner, position = self._enter(op, frame, position)
+            if inner.regions:
+                frames.append(frame)
+                frame, left, is_numbered = inner, 0, True
+
+    def _read_op(
+        self, frame: _RegionState, block: Block, position: int, is_numbered: bool
+    ) -> tuple[Operation, bool, int]:
+        """Read an operation without its regions; return it, and whether it has some. Results at the
+        top level have no numbers."""
+        data, values, pending = self._data, frame.values, self._pending
+        start = position
+        name, position = parse_varint(data, position)
+        mask = data[position]
+        place, position = parse_varint(data, position + 1)
+        location = self._location(place, position)
+        after_location = position
+        attributes = properties = count = 0
+        if mask & HAS_ATTRIBUTES:
+            attributes, position = parse_varint(data, position)
+            attributes += 1  # 0 stands for none
+        if mask & HAS_PROPERTIES:
+            properties, position = parse_varint(data, position)
+            properties += 1
+        key = (name, attributes, properties)
+        if mask & HAS_RESULTS:
+            results, position = parse_varint(data, position)
+            for _ in range(results):
+                type, position = parse_varint(data, position)
+                key += (type,)
+        if (template := self._templates.get(key)) is None:
+            template = self._templates[key] = self._template(key, start)
+        if mask & HAS_OPERANDS:
+            count, position = parse_varint(data, position)
+        before_operands = position
+        operands: list[SSAValue | _Forward] = []
+        is_ready = not pending
+        for _ in range(count):
+            index, position = parse_varint(data, position)
+            if index >= len(values):
+                self.fail(f"there is no value {index}, of {len(values)}", position)
+            if (value := values[index]) is None:
+                value = values[index] = _Forward()
+                self._undefined += 1
+            if value.__class__ is _Forward:
+                is_ready = False
+            operands.append(value)
+        op_class, types, own_properties, own_attributes = template
+        try:
+            op = create(
+                block,
+                op_class,
+                cast("list[SSAValue]", operands) if is_ready else (),
+                types,
+                own_properties,
+                own_attributes,
+                location,
+            )
+        except BytecodeError:
+            raise
+        except Exception as error:
+            self.fail(f"'{op_class.name}': {error}", start)
+        if is_ready:
+            parts = after_location, before_operands
+            self._repeated.learn(start, parts, op, op_class, own_properties, own_attributes)
+        elif operands:
+            pending.append((op, operands))
+        if mask & HAS_SUCCESSORS:
+            position = self._read_successors(op, frame, position)
+        if mask & HAS_USE_ORDERS and self._version >= Since.USE_ORDERS:
+            position = self._read_orders(op.results, position)
+        if types and is_numbered:
+            self._define(frame, op.results, position)
+        return op, bool(mask & HAS_REGIONS), position
 
     # Regions and blocks
 
@@ -345,7 +341,7 @@ class _Reader:
             types.append(table.type_at(type, position))
             if has_location:
                 place, position = parse_varint(data, position)
-                location = self._locations.get(place) or self._location(place, position)
+                location = self._location(place, position)
             locations.append(location)
         add_arguments(block, types)
         for argument, location in zip(block.args, locations, strict=True):
@@ -371,12 +367,12 @@ class _Reader:
     # Parts of operations
 
     def _location(self, index: int, position: int) -> LocationAttr:
-        if index >= self._table.attributes:
-            self._table.attribute_at(index, position)  # raises
-        found = self._table.place_at(index)
+        table = self._table
+        if index >= table.attributes:
+            table.attribute_at(index, position)  # raises
+        found = table.values[index] or table.place_at(index)
         if not isinstance(found, LOCATIONS):
             self.fail(f"{found.name} where a location is expected", position)
-        self._locations[index] = found
         return found
 
     def _template(self, key: tuple[int, ...], position: int) -> _Template:

@@ -101,6 +101,49 @@ def test_uses_are_in_the_order_of_the_operations_backwards() -> None:
     assert next(use.operation for use in b.results[0].uses) is last
 
 
+@table_test(
+    "text",
+    [
+        # Operations of the same bytes, but for operands and locations.
+        "func.func @f(%a: i32) { %b = arith.addi %a, %a : i32 %c = arith.addi %a, %b : i32"
+        " %d = arith.addi %c, %b : i32 func.return }",
+        # The class of a loop depends on the types of its operands: the third one is unsigned.
+        "func.func @f(%a: index, %i: i32) { scf.for %x = %a to %a step %a { }"
+        " scf.for %x = %a to %a step %a { } scf.for unsigned %x = %a to %a step %a { }"
+        " scf.for %x = %i to %i step %i : i32 { } scf.for %x = %i to %i step %i : i32 { }"
+        " func.return }",
+        # A known operation that uses a value which comes later, and more behind it.
+        '"test.g"() ({ "test.u"(%a) : (i32) -> () %a = "test.a"() : () -> i32'
+        ' "test.u"(%a) : (i32) -> () "test.u"(%b) : (i32) -> () "test.u"(%a) : (i32) -> ()'
+        ' %b = "test.a"() : () -> i32 "test.u"(%b) : (i32) -> () }) : () -> ()',
+        # As many bytes behind the location in one, fewer in the other.
+        '"test.g"() ({ %a:2 = "test.a"() : () -> (i8, i8) %b = "test.a"() : () -> i8'
+        ' %c:2 = "test.a"() : () -> (i8, i8) %d = "test.a"() : () -> i8 }) : () -> ()',
+    ],
+)
+def test_operations_like_one_before_are_read_the_same(text: str) -> None:
+    assert shown(written(text)) == shown(text)
+
+
+def test_values_take_more_bytes_than_one_in_large_blocks() -> None:
+    ops = "".join(f"%{n + 1} = arith.addi %{n}, %{n // 2} : i32\n" for n in range(20_000))
+    text = f"func.func @f(%0: i32) {{ {ops} func.return }}"
+    module = read(written(text))
+    assert shown(write_bytecode(module, make_ir_context())) == shown(text)
+
+
+def test_a_value_that_does_not_exist_is_refused_in_a_known_operation() -> None:
+    text = (
+        '"test.g"() ({ ^a(%x: i8): "test.u"(%x) : (i8) -> () "test.u"(%x) : (i8) -> () }) : ()->()'
+    )
+    content = written(text)
+    # The last operation of the region is the last one with an operand.
+    end = Container(make_ir_context(True), content, "x.mlirbc", 1).sections[Section.IR][1]
+    changed = content[: end - 1] + numbers(9) + content[end:]
+    with pytest.raises(BytecodeError, match="there is no value 9, of 1"):
+        read(changed)
+
+
 def test_an_operation_that_is_not_registered_is_refused_by_name() -> None:
     content = written('"test.unknown"() : () -> ()')
     with pytest.raises(BytecodeError, match="operation 'test.unknown' is not registered; --allow"):
