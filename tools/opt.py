@@ -559,5 +559,12 @@ class PasslineOptMain(XDSLHooks):
 main = PasslineOptMain.main
 
 
+def rehearse_for_forks() -> None:
+    """Fill the tables of the tool in a server."""
+    from .rehearsal import rehearse
+
+    rehearse(PasslineOptMain)
+
+
 if __name__ == "__main__":
     main()
