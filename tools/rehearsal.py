@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import io
-import os
-from typing import TYPE_CHECKING
 
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from ..passmanager.context import PassContext
 from ..passmanager.ir.verifier import verify
-
-if TYPE_CHECKING:
-    from .opt import PasslineOptMain
 
 _TEXT = b"""
 func.func @rehearsal(%a: i32, %b: index) -> (i32, index) {
@@ -22,16 +20,15 @@ func.func @rehearsal(%a: i32, %b: index) -> (i32, index) {
 """
 
 
-def rehearse(tool: type[PasslineOptMain]) -> None:
-    """Run two passes over a small module, and print it to nowhere.
+def rehearse(tool: xDSLOptMain, context: PassContext) -> None:
+    """Run the pipeline of a tool over a small module, and print it to nowhere.
 
     What stays are caches of parser, verifier and printer by class of operation, the registry of
     installed dialects and passes, and the types of options.
     """
-    main = tool(args=["-p", "canonicalize,cse", os.devnull])
-    main.line_offset = 0
-    with main.pass_context:
-        module = main.parse_mlir(io.BytesIO(_TEXT))
+    with context:
+        module = tool.parse_chunk(io.BytesIO(_TEXT), "mlir")
+        assert module is not None
         verify(module)
-        main.pipeline.apply(main.ctx, module)
-        main.output_resulting_program(module)
+        tool.pipeline.apply(tool.ctx, module)
+        tool.output_resulting_program(module)
