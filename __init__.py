@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
@@ -108,7 +107,7 @@ _MODULES = {
 """The modules that have another name for users than their place, with those below them."""
 
 
-class _Names(MetaPathFinder, Loader):
+class _Names:
     """The finder of modules under the names of `_MODULES`: `passline.kernels.builder` is the same
     module as `passline.compiler.kernels.builder`.
     """
@@ -117,7 +116,7 @@ class _Names(MetaPathFinder, Loader):
         self, name: str, path: object = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if name.startswith(f"{__name__}.") and _place(name.removeprefix(f"{__name__}.")):
-            return ModuleSpec(name, self)
+            return ModuleSpec(name, self)  # pyright: ignore[reportArgumentType]
         return None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -139,7 +138,7 @@ def _place(name: str) -> str:
     return ""
 
 
-class _Missing(MetaPathFinder):
+class _Missing:
     """The finder that is asked after all others: if a module of Passline imports a package that is
     not installed, the error says what to install. Imports of other projects fail as ever.
     """
@@ -159,6 +158,7 @@ def _module_of(frame: FrameType) -> str:
     return frame.f_globals.get("__name__", "")
 
 
+# No subclasses of `MetaPathFinder`: `importlib.abc` takes longer to import than Python to start.
 # First: the finder of files would find the files, and make second modules of them.
 sys.meta_path.insert(0, _Names())
 sys.meta_path.append(_Missing())

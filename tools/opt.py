@@ -559,5 +559,14 @@ class PasslineOptMain(XDSLHooks):
 main = PasslineOptMain.main
 
 
+def rehearse_for_forks() -> None:
+    """Fill the tables of the tool in a server."""
+    from .rehearsal import rehearse
+
+    tool = PasslineOptMain(args=["-p", "canonicalize,cse", "/dev/null"])
+    tool.line_offset = 0
+    rehearse(tool, tool.pass_context)
+
+
 if __name__ == "__main__":
     main()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import resource
 import sys
-from collections.abc import Mapping
 
 from .protocol import PROTOCOL, Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
+    from collections.abc import Mapping
 else:
     import _signal as signal  # it does not import `enum`
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import sys
 import time
@@ -16,18 +17,22 @@ class Freshness:
 
     def __init__(self) -> None:
         self._started = time.time_ns()
-        self._stamps: dict[str, Stamp | None] = {}
-        self._modules: set[str] = set()
+        self._stamps = marshal.dumps({})
+        """The stamps by path. In one piece: forks share the objects of this process until they are
+        looked at, and to read each of these in each run would copy hundreds of pages."""
+        self._modules = 0
 
     def note(self) -> None:
         """Take in what was imported since the last call."""
-        for name, module in list(sys.modules.items()):
-            if name not in self._modules:
-                self._modules.add(name)
-                if file := getattr(module, "__file__", None):
-                    self._stamps[file] = _stamp(file)
-        for folder in sys.path:
-            self._stamps.setdefault(folder, _stamp(folder))
+        if len(sys.modules) == self._modules:
+            return
+        self._modules = len(sys.modules)
+        stamps: dict[str, Stamp | None] = marshal.loads(self._stamps)
+        files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+        for path in (*filter(None, files), *sys.path):
+            if path not in stamps:
+                stamps[path] = _stamp(path)
+        self._stamps = marshal.dumps(stamps)
 
     def is_outdated(self) -> bool:
         """Return whether one of the files was changed since this process has started.
@@ -36,7 +41,7 @@ class Freshness:
         """
         return any(
             (now := _stamp(path)) != stamp or (now is not None and now[0] >= self._started)
-            for path, stamp in self._stamps.items()
+            for path, stamp in marshal.loads(self._stamps).items()
         )
 
 

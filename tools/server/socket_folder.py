@@ -5,9 +5,12 @@ from __future__ import annotations
 import _socket
 import os
 import stat
-from binascii import crc32
 
 from .protocol import Socket
+
+_PRIME = (1 << 32) - 5
+"""What numbers of keys are taken modulo: `hash` differs between processes, a checksum of `zlib` or
+`binascii` is slow to import."""
 
 
 class UnsafeFolderError(Exception):
@@ -32,7 +35,8 @@ def socket_path(key: str) -> str:
             f"the folder of sockets {folder} must be a folder of yours that nobody else can open: "
             f"owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):o}"
         )
-    return os.path.join(folder, f"{crc32(key.encode(errors='surrogateescape')):08x}.sock")
+    number = int.from_bytes(key.encode(errors="surrogateescape"), "big") % _PRIME
+    return os.path.join(folder, f"{number:08x}.sock")
 
 
 class ServerRunsError(Exception):

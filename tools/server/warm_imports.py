@@ -26,6 +26,13 @@ class NotWarmError(Exception):
     """A tool that a fork cannot run as a new process would; the message says why."""
 
 
+REHEARSAL = "rehearse_for_forks"
+"""The name of a function that a module of a tool may have: called once, after the module was
+imported. It fills tables that any run would fill in the same way, whatever its variables are, other
+than those of the server's key. It prints nothing and reads no file of a user.
+"""
+
+
 class RefusedImport(BaseException):
     """An import that must wait for the run. No `except Exception` around an import stops it."""
 
@@ -89,10 +96,25 @@ class WarmImports:
                         import_module(name)
                     except (Exception, RefusedImport):  # then runs import it, and report the error
                         continue
+                for name in new:
+                    self._rehearse(name)
         except NotWarmError as error:
             self._error = error
         finally:
             sys.meta_path.remove(finder)
+
+    def _rehearse(self, name: str) -> None:
+        """Call the rehearsal of a module, if it has one; if it fails, runs fill the tables."""
+        module = sys.modules.get(name)
+        if module is None or (function := vars(module).get(REHEARSAL)) is None:
+            return
+        setattr(os.environ, "encodekey", self._encode)
+        try:
+            function()
+        except (Exception, RefusedImport):
+            return
+        finally:
+            setattr(os.environ, "encodekey", self._note)
 
     @contextmanager
     def _watched(self) -> Generator[None]:
