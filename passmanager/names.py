@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib import import_module
-from importlib.abc import InspectLoader
 from importlib.util import find_spec
+from linecache import getlines
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias
 
 # The names of passes: how they are spelled and compared, and the nearest valid name, with which a
 # message about an unknown name ends.
@@ -262,15 +262,10 @@ def factory_of(place: str, package: str) -> Callable[[], Any]:
 def _source(module: str) -> str:
     """Return the source of an imported module.
 
-    pytest loads the modules of a distribution that has a plugin, if it is not installed in editable
-    mode, by a loader of its own, which rewrites assertions and cannot tell the source.
+    pytest loads distributions that have a plugin by a loader of its own, without `get_source`.
     """
     loaded = sys.modules[module]
-    if hasattr(loaded.__loader__, "get_source"):
-        return cast(InspectLoader, loaded.__loader__).get_source(module) or ""
-    assert loaded.__file__ is not None
-    with open(loaded.__file__, encoding="utf-8") as file:
-        return file.read()
+    return "".join(getlines(loaded.__file__ or "", vars(loaded)))
 
 
 @cache

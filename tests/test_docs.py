@@ -23,6 +23,7 @@ from passline.passmanager.names import Change
 from passline.tools.compile import PasslineCompileMain
 from passline.tools.lsp import code_actions, lsp_tool
 from passline.tools.run import PasslineRunMain
+from passline.tools.server import serve
 from passline.tools.tune import PasslineTuneMain
 
 ROOT = Path(__file__).parent.parent
@@ -138,15 +139,17 @@ def test_options_that_are_named_exist() -> None:
     helps = "".join(
         tool("--help").stdout for tool in (passline_opt, passline_reduce, passline_bisect)
     )
-    for tool in (PasslineRunMain, PasslineCompileMain, PasslineTuneMain):
-        helps += capture(lambda tool=tool: tool(args=["--help"])).stdout
+    for tool in (PasslineRunMain, PasslineCompileMain, PasslineTuneMain, serve.run):
+        helps += capture(lambda tool=tool: tool(["--help"])).stdout
     helps += lsp_tool.make_parser().format_help()
     for module in ("pytest", "filecheck", "lit.main"):
         command = [sys.executable, "-m", module, "--help"]
         helps += subprocess.run(command, capture_output=True, text=True, check=True).stdout
     known = set(re.findall(r"--[a-z][a-z-]+", helps)) | {f"--{name}" for name in PASSES}
     named = set(re.findall(r"`(--[a-z][a-z-]+)(?=[`= ])", "\n".join(map(ours, PAGES))))
-    assert named - known <= {"--a", "--count-ops", "--growth"} and len(named) > 60
+    assert (
+        named - known <= {"--a", "--check-prefixes", "--count-ops", "--growth"} and len(named) > 60
+    )
 
 
 # The mechanism

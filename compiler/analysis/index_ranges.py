@@ -67,6 +67,8 @@ def index_ranges(module: ModuleOp, func: FuncOp) -> dict[int, Range]:
     A dimension of unknown size counts as one of size 1. Where uses contradict each other, one of
     them counts; a use for which no index is valid does not count.
     """
+    if func.is_declaration:
+        return {}
     ranges = IndexRanges(module)
     found = ((arg.index, ranges.state(arg)) for arg in func.args)
     return {number: range for number, range in found if range is not None}

@@ -26,7 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .extended_op import ExtendedOp, extended
 
-__all__ = ["extend"]
+__all__ = ["TensorPadOp", "extend"]
 
 Shaped: TypeAlias = TensorType[Attribute]
 
@@ -112,9 +112,9 @@ class ReshapeOp(ExtendedOp):
     PLAIN: ClassVar = tensor.ReshapeOp
     name = "tensor.reshape"
 
-    source = operand_def(base(TensorType) | base(UnrankedTensorType))
+    source = operand_def()
     shape = operand_def(TensorType)
-    result = result_def(base(TensorType) | base(UnrankedTensorType))
+    result = result_def()
 
     traits = traits_def(Pure())
 
@@ -128,9 +128,16 @@ class ReshapeOp(ExtendedOp):
         attributes: Mapping[str, Attribute],
     ) -> Mapping[str, Attribute] | None:
         # A copy of this operation gets its operands later.
-        types = [operand.type for operand in operands]
-        shapes = [type.get_shape() for type in types if isinstance(type, TensorType)]
-        return properties if len(shapes) == 2 and min(shapes[1]) >= 0 else None
+        if not operands or any(isinstance(op.type, UnrankedTensorType) for op in operands):
+            return None
+        shape = operands[-1].type
+        has_any_rank = isinstance(shape, TensorType) and min(shape.get_shape(), default=0) < 0
+        return None if has_any_rank else properties
+
+    def verify_(self) -> None:
+        for value in (self.source, self.result):
+            if not isinstance(value.type, TensorType | UnrankedTensorType):
+                raise VerifyException(f"expected tensors, got {value.type}")
 
 
 class TensorPadOp(tensor.PadOp):

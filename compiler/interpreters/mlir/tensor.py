@@ -13,6 +13,7 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
 
+from ....dialects.extensions.tensor import TensorPadOp
 from ....dialects.relax.shapes import shape_text
 from ....dialects.relax.types import is_ranked
 from ...releases import by_name
@@ -160,25 +161,36 @@ TENSOR: Semantics = {
 
 @register_impls
 class TensorFunctions(InterpreterFunctions):
-    """The function of `tensor.pad`."""
+    """The functions of `tensor.pad`."""
 
     @impl(tensor.PadOp)
     def run_pad(
         self, interpreter: Interpreter, op: tensor.PadOp, args: PythonValues
     ) -> PythonValues:
-        array: Array = args[0]
-        middle = 1 + len(op.low)
-        low = merge_dynamic(op.static_low.get_values(), args[1:middle])
-        high = merge_dynamic(op.static_high.get_values(), args[middle:])
-        shape = [sum(sizes) for sizes in zip(low, array.shape, high, strict=True)]
-        if min(low + high, default=0) < 0:
-            raise InterpretationError("a tensor is padded by a negative number of elements")
-        check_size(shape)
-        inner = tuple(slice(before, before + n) for before, n in zip(low, array.shape))
-        result = np.zeros(shape, array.dtype)
-        inside = np.zeros(shape, np.bool_)
-        result[inner], inside[inner] = array, True
-        for index in np.argwhere(~inside).tolist():
-            (value,) = interpreter.run_ssacfg_region(op.region, tuple(index), "pad")
-            result[tuple(index)] = value
-        return (number(result, op.result.type),)
+        return (padded(interpreter, op, args),)
+
+    @impl(TensorPadOp)
+    def run_pad_of_known_sizes(
+        self, interpreter: Interpreter, op: TensorPadOp, args: PythonValues
+    ) -> PythonValues:
+        return (padded(interpreter, op, args),)
+
+
+def padded(interpreter: Interpreter, op: tensor.PadOp, args: PythonValues) -> object:
+    """Return a tensor with the elements that the region of `tensor.pad` yields around it."""
+    array: Array = args[0]
+    middle = 1 + len(op.low)
+    low = merge_dynamic(op.static_low.get_values(), args[1:middle])
+    high = merge_dynamic(op.static_high.get_values(), args[middle:])
+    shape = [sum(sizes) for sizes in zip(low, array.shape, high, strict=True)]
+    if min(low + high, default=0) < 0:
+        raise InterpretationError("a tensor is padded by a negative number of elements")
+    check_size(shape)
+    inner = tuple(slice(before, before + n) for before, n in zip(low, array.shape))
+    result = np.zeros(shape, array.dtype)
+    inside = np.zeros(shape, np.bool_)
+    result[inner], inside[inner] = array, True
+    for index in np.argwhere(~inside).tolist():
+        (value,) = interpreter.run_ssacfg_region(op.region, tuple(index), "pad")
+        result[tuple(index)] = value
+    return number(result, op.result.type)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,9 +103,9 @@ def test_run_of_another_function_and_a_tuple_becomes_its_elements() -> None:
         (({"x": X, "scalee": X},), "no parameter 'scalee', did you mean 'scale'?"),
     ],
 )
-def test_wrong_arguments_are_errors(arguments: tuple[object, ...], message: str) -> None:
+def test_wrong_arguments_are_errors(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(passline.PasslineError, match=message):
-        passline.run(SUM, *arguments)  # pyright: ignore[reportArgumentType]
+        passline.run(SUM, *arguments)
 
 
 def test_function_that_does_not_exist_is_an_error() -> None:

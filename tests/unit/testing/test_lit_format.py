@@ -129,6 +129,7 @@ def test_an_external_shell(suite: Path) -> None:
 
 
 def test_a_test_that_takes_too_long_is_killed(suite: Path) -> None:
+    pytest.importorskip("psutil", reason="lit kills processes with psutil")
     write_warm(suite, "%warm")
     sleep = "import time; time.sleep(600)"
     (suite / "warm").write_text(f"#!{sys.executable}\n{sleep}\n")

@@ -94,6 +94,7 @@ def test_a_new_project_passes_its_tests(tmp_path: Path) -> None:
     setup = [sys.executable, "-c", "import setuptools; setuptools.setup()", "-q", "egg_info"]
     subprocess.run(setup, cwd=root, check=True, capture_output=True)
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error"]
+    tests += ["-p", "no:lsp", "-p", "no:asyncio"]  # which a project need not have, and which warn
     done = subprocess.run(tests, cwd=root, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "5 passed" in done.stdout

@@ -40,6 +40,19 @@ def warm_after(script: str, environment: Environment) -> bool:
     return False
 
 
+@pytest.fixture(autouse=True)
+def default_signals() -> Iterator[None]:
+    """Let processes end by signals, also where the tests run by `nohup` or in the background."""
+    numbers = signal.SIGINT, signal.SIGHUP, signal.SIGTERM
+    before = [signal.getsignal(number) for number in numbers]
+    for number, handler in zip(numbers, before, strict=True):
+        if handler == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
 @pytest.fixture
 def server(environment: Environment) -> Iterator[subprocess.Popen[str]]:
     """Yield a server that listens."""
