@@ -44,6 +44,9 @@ ByteDotProduct: TypeAlias = Literal["vpdpbusd", "vpmaddubsw", "vpmaddwd", "usdot
 class Target:
     """A processor: what the schedules of kernels and the generation of code depend on.
 
+    Of an NVIDIA GPU, `sm_90`, a core is a multiprocessor, and its first cache the memory that the
+    tiles of a block may take.
+
     Its text is the name of a processor, or `host` for this machine, followed by the fields that
     differ from it: `x86-64-v4{cpu="znver4" cores=8}`, or `Target("x86-64-v4", cores=8)`. While it
     is entered (`with Target("x86-64-v4"):`), it is the target of the modules that carry none; an
@@ -126,6 +129,11 @@ class Target:
 
     def __repr__(self) -> str:
         return f"Target({str(self)!r})"
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether it is an NVIDIA GPU: kernels are tile programs."""
+        return self.triple == CUDA
 
     def has(self, feature: str) -> bool:
         """Return whether the processor has a feature, as LLVM calls it: `fma`."""
@@ -218,6 +226,26 @@ _V3 = f"{_V2},+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
 _V4 = f"{_V3},+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl"
 _X86 = "x86_64-unknown-linux-gnu"
 
+CUDA = "nvptx64-nvidia-cuda"
+"""The triple of NVIDIA's GPUs."""
+
+
+def _gpu(cpu: str, cores: int, shared: int, l2_cache: int) -> Target:
+    """Return an NVIDIA GPU with that many multiprocessors, KiB of shared memory that a block may
+    have, and MiB of cache. Its loops have no vectors: registers are those of one thread."""
+    return Target(
+        triple=CUDA,
+        cpu=cpu,
+        features="",
+        vector_bits=64,
+        vector_registers=255,
+        cores=cores,
+        l1_cache=shared << 10,
+        l2_cache=l2_cache << 20,
+        l3_cache=0,
+    )
+
+
 NAMED = {
     "x86-64": Target(triple=_X86, cpu="x86-64", features="", vector_bits=128, vector_registers=16),
     "x86-64-v2": Target(
@@ -241,8 +269,15 @@ NAMED = {
         vector_bits=128,
         vector_registers=32,
     ),
+    "sm_80": _gpu("sm_80", cores=108, shared=163, l2_cache=40),
+    "sm_86": _gpu("sm_86", cores=82, shared=99, l2_cache=6),
+    "sm_89": _gpu("sm_89", cores=128, shared=99, l2_cache=72),
+    "sm_90": _gpu("sm_90", cores=132, shared=227, l2_cache=50),
+    "sm_100": _gpu("sm_100", cores=148, shared=227, l2_cache=126),
+    "sm_120": _gpu("sm_120", cores=170, shared=99, l2_cache=96),
 }
-"""The targets with a name: the levels of the x86-64 psABI, and 64-bit Arm with Neon."""
+"""The targets with a name: the levels of the x86-64 psABI, 64-bit Arm with Neon, and NVIDIA's GPUs
+by compute capability: A100, RTX 3090, RTX 4090, H100, B200 and RTX 5090."""
 
 DEFAULT = NAMED["x86-64-v3"]
 """The target of modules that name none: it does not depend on the machine."""

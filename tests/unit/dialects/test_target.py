@@ -93,11 +93,18 @@ def test_a_target_without_a_name_needs_all_fields():
 
 
 def test_lanes_follow_from_the_width():
-    lanes = {name: target.lanes(32) for name, target in NAMED.items()}
+    lanes = {name: target.lanes(32) for name, target in NAMED.items() if not target.is_cuda}
     expected = {"x86-64": 4, "x86-64-v2": 4, "x86-64-v3": 8, "x86-64-v4": 16, "aarch64": 4}
     assert lanes == expected
     assert [NAMED["x86-64-v3"].lanes(bits) for bits in (1, 8, 16, 64)] == [32, 32, 16, 4]
     assert replace(DEFAULT, vector_bits=64).lanes(64) == 2
+
+
+def test_gpus():
+    assert [name for name, target in NAMED.items() if target.is_cuda] == [
+        *("sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
+    ]
+    assert all(NAMED[name].cpu == name for name in ("sm_80", "sm_90"))
 
 
 def test_features():
