@@ -27,12 +27,11 @@ from ....dialects.relax.windows import (
     AdaptiveMaxPool2dOp,
     AdaptiveMaxPool3dOp,
 )
-from ....dialects.tir.functions import volume
 from ..scalars import step_type, wide_type
 from .row_program import Place, RowProgram, Tile, cached
 from .tile_writer import Reduction, TileWriter
 
-__all__ = ["ROW_OPERATIONS", "RowTiles", "is_split", "part_of"]
+__all__ = ["ROW_OPERATIONS", "RowTiles", "is_split", "part_of", "total_type"]
 
 SUM = Reduction("add", 0)
 
@@ -79,11 +78,9 @@ class RowTiles:
 
     def count(self, kind: Attribute) -> SSAValue:
         """Return the number of elements of a row."""
-        frame = self.program.frame
-        extent = volume(n for n, inside in zip(frame.shape, frame.reduced, strict=True) if inside)
-        if isinstance(extent, int):
-            return self.writer.number(extent, kind)
-        return self.writer.convert(self.writer.size(extent), i32, kind)
+        if isinstance(count := self.program.count, int):
+            return self.writer.number(count, kind)
+        return self.writer.convert(self.writer.size(count), i32, kind)
 
     def mean(self, element: Tile) -> SSAValue:
         return self.writer.divide(self.fold(element, SUM), self.count(self.wide))
@@ -230,7 +227,7 @@ def arg_reduction(op: ops.ArgReductionOp, tiles: RowTiles) -> Tile:
     """Compute the extremum of each row, and then the first or last position of an element that is
     equal to it; all NaNs are equal."""
     w, program = tiles.writer, tiles.program
-    name = "maximum" if isinstance(op, ops.ArgmaxOp) else "minimum"
+    name = "maximum" if op.name == ops.ArgmaxOp.name else "minimum"
     best = tiles.fold(tiles.data, extremum(name, tiles.element))
     nowhere = -1 if op.select_last_index else (1 << 31) - 1
     pick = Reduction("maximum" if op.select_last_index else "minimum", nowhere)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.tir.functions import Extent, Shape, volume
+from ....dialects.tir.functions import Extent, Shape
 from .row_frame import RowFrame
 from .tile_writer import Reduction, TileWriter
 
@@ -54,6 +54,10 @@ class RowProgram:
     """The sizes of tiles in the dimensions of the frame."""
     base: Sequence[SSAValue]
     """The number of the tile of this block in the dimensions that are kept, 0 in the others."""
+    trips: Sequence[Extent]
+    """The number of tiles of a row in each dimension, 1 in those that are kept."""
+    count: Extent
+    """The elements of a row."""
     span: tuple[SSAValue, SSAValue] | None = None
     """The tiles of the rows that this block traverses, from and to; None if there is one."""
     totals: Tile | None = None
@@ -65,22 +69,11 @@ class RowProgram:
 
     # Places
 
-    @property
-    def trips(self) -> list[Extent]:
-        """The number of tiles of a row in each dimension, 1 in those that are kept."""
-        rows = zip(self.frame.shape, self.tile, self.frame.reduced, strict=True)
-        return [-(-n // t) if reduced else 1 for n, t, reduced in rows]
-
     def place(self, number: SSAValue) -> Place:
         """Return the place of tile `number` of the rows."""
-        index, trips = list(self.base), self.trips
-        inside = [axis for axis, count in enumerate(trips) if count != 1]
-        for axis in reversed(inside):
-            if axis == inside[0]:
-                index[axis] = number
-                break
-            number, index[axis] = self.writer.divided(number, self.writer.size(trips[axis]))
-        return Place(index)
+        inside = self.writer.decomposed(number, self.trips)
+        rows = zip(self.frame.reduced, inside, self.base, strict=True)
+        return Place([along if reduced else own for reduced, along, own in rows])
 
     def tile_shape(self, shape: Shape) -> list[int]:
         """Return the sizes of the tiles of a value of `shape`."""
@@ -128,11 +121,11 @@ class RowProgram:
         if self.span is None:
             total = masked(self.whole)
         else:
-            (total,) = w.loop(
-                *self.span,
-                [identity],
-                lambda number, totals: [w.combine(reduction, *totals, masked(self.place(number)))],
-            )
+
+            def step(number: SSAValue, totals: Sequence[SSAValue]) -> Sequence[SSAValue]:
+                return [w.combine(reduction, totals[0], masked(self.place(number)))]
+
+            (total,) = w.loop(*self.span, [identity], step)
         for axis in range(len(self.tile)):
             if self.frame.reduced[axis]:
                 total = w.reduce(total, axis, reduction)
@@ -152,9 +145,13 @@ class RowProgram:
 
     def at(self, place: Place, operand: Operand) -> SSAValue:
         """Load the tile of an operand."""
-        zero = self.writer.number(0, i32)
-        index = [zero if n == 1 else i for n, i in zip(operand.shape, place.index, strict=True)]
+        index = self.index_in(place, operand.shape)
         return self.writer.load(operand.view, index, operand.element)
+
+    def index_in(self, place: Place, shape: Shape) -> list[SSAValue]:
+        """Return the number of the tile of a value of `shape` at a place."""
+        zero = self.writer.number(0, i32)
+        return [zero if n == 1 else i for n, i in zip(shape, place.index, strict=True)]
 
 
 def cached(compute: Tile) -> Tile:

@@ -188,6 +188,16 @@ class TileWriter:
         quotient = self.divide(number, by)
         return quotient, self.subtract(number, self.multiply(quotient, by))
 
+    def decomposed(self, number: SSAValue, counts: Sequence[Extent]) -> list[SSAValue]:
+        """Return the index in a grid of `counts` of its element `number`, in row-major order."""
+        index = [self.number(0, i32)] * len(counts)
+        axes = [axis for axis, count in enumerate(counts) if count != 1]
+        for axis in reversed(axes[1:]):
+            number, index[axis] = self.divided(number, self.size(counts[axis]))
+        if axes:
+            index[axes[0]] = number
+        return index
+
     def scaled(self, tile: SSAValue, factor: float) -> SSAValue:
         """Return the product with a number."""
         return self.multiply(tile, self.number(factor, tile_of(tile).element_type))
