@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from ....dialects.cuda_tile.module_ops import EntryOp
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.types import tensor_type
 from ....dialects.target import Target
@@ -25,9 +24,10 @@ from .row_frame import (
 )
 from .row_operations import ROW_OPERATIONS, RowTiles, is_split, part_of, total_type
 from .row_program import Operand, Place, RowProgram, Tile, cached
+from .tile_builder import OnTiles, TileLaunch, TileProgram
 from .tile_writer import TileWriter, power_of_two
 
-__all__ = ["TileLaunch", "row_kernel"]
+__all__ = ["row_kernel"]
 
 ROW_LIMIT = 8192
 """The elements of the longest rows that a block keeps: 64 registers of 128 threads."""
@@ -37,30 +37,6 @@ MOST_PARTS = 64
 """The blocks that share a row."""
 COLUMNS = 64
 """The adjacent elements that a block reads where rows run across them."""
-
-
-@dataclass(frozen=True)
-class TileLaunch:
-    """A launch of an entry by a kernel."""
-
-    entry: EntryOp
-    grid: Sequence[Extent]
-    tensors: Sequence[int]
-    """The tensors that it gets: parameters of the kernel by number, then buffers of the kernel."""
-    sizes: Sequence[Extent]
-    """The sizes that it gets after them."""
-
-
-@dataclass(frozen=True)
-class TileKernel:
-    """The entries of a kernel, in the order in which they run, and the buffers between them."""
-
-    launches: Sequence[TileLaunch]
-    buffers: Sequence[tuple[Shape, Attribute]] = ()
-
-
-OnTiles = Callable[[TileWriter, Operation, Sequence[SSAValue]], SSAValue]
-"""A function that computes an element-wise operation on tiles of one shape."""
 
 
 # The sizes of tiles.
@@ -212,7 +188,7 @@ class GroupTiles:
 
 def row_kernel(
     func: FuncOp, sizes: Mapping[SSAValue, Shape], target: Target, elementwise: OnTiles
-) -> TileKernel | None:
+) -> TileProgram | None:
     """Return the tile program of a group along rows; None if it is no such group, or if its sizes
     are not known well enough. `elementwise` computes an element-wise operation on tiles.
 
@@ -229,9 +205,9 @@ def row_kernel(
     plan = RowPlan(func, sizes, frame, tile, count, elementwise)
     trips = volume(plan.trips)
     if fits:
-        return TileKernel([plan.whole(None)])
+        return TileProgram([plan.whole(None)])
     parts = plan.parts(target)
-    return plan.split(parts) if parts > 1 else TileKernel([plan.whole((0, trips))])
+    return plan.split(parts) if parts > 1 else TileProgram([plan.whole((0, trips))])
 
 
 @dataclass(frozen=True)
@@ -298,7 +274,7 @@ class RowPlan:
         found = [op for op in self.func.body.block.ops if isinstance(op, RowOp)]
         return found[0] if len(found) == 1 and is_split(found[0]) else None
 
-    def split(self, parts: int) -> TileKernel:
+    def split(self, parts: int) -> TileProgram:
         """Return two entries: one that reduces parts of rows, and one that combines these."""
         assert (op := self.reduction) is not None
         each = -(-volume(self.trips) // parts)
@@ -325,7 +301,7 @@ class RowPlan:
         tensors = [*range(len(self.func.args)), number]
         launch = TileLaunch(w.finish(), (volume(self.kept), parts), tensors, [*w.sizes])
         combined = self.combined(shape, element, number)
-        return TileKernel([launch, combined], [(shape, element)])
+        return TileProgram([launch, combined], [(shape, element)])
 
     def combined(self, shape: Shape, element: Attribute, number: int) -> TileLaunch:
         """Return the launch of the entry that combines the parts, which have `shape`."""
