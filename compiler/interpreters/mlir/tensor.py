@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
@@ -186,6 +186,12 @@ def padded(interpreter: Interpreter, op: tensor.PadOp, args: PythonValues) -> ob
     if min(low + high, default=0) < 0:
         raise InterpretationError("a tensor is padded by a negative number of elements")
     check_size(shape)
+    if any(
+        size not in (DYNAMIC_INDEX, given)
+        for size, given in zip(ranked(op.result.type).get_shape(), shape)
+    ):
+        text = f"a tensor is padded to {shape_text((*shape,))}: expected {op.result.type}"
+        raise InterpretationError(text)
     inner = tuple(slice(before, before + n) for before, n in zip(low, array.shape))
     result = np.zeros(shape, array.dtype)
     inside = np.zeros(shape, np.bool_)

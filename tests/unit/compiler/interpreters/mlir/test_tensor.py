@@ -148,6 +148,8 @@ def test_pad() -> None:
       }) : (tensor<2xi32>, index) -> tensor<5xi32>"""  # noqa: E501
     value = run(body, "tensor<2xi32> -> tensor<5xi32>", np.array([7, 8], np.int32))
     np.testing.assert_array_equal(np.asarray(value), [0, 1, 7, 8, 4])
+    with pytest.raises(PasslineError, match=r"padded to 5: expected tensor<6xi32>"):
+        run(body.replace("5xi32", "6xi32"), "tensor<2xi32> -> tensor<6xi32>", np.zeros(2, np.int32))
 
 
 @needs_xdsl("0.66", "tensor.concat")
