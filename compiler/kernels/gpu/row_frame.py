@@ -39,9 +39,11 @@ __all__ = [
     "RowFrame",
     "RowOp",
     "after_reduction",
+    "broadcast_row",
     "frame_of",
     "is_fill",
     "parameter_axes",
+    "plain_frame",
 ]
 
 ReducingOp: TypeAlias = ReductionOp | ArgReductionOp | AdaptivePoolOp
@@ -96,6 +98,10 @@ class RowFrame:
     def merged(self, shape: Shape, *, after: bool = False) -> Shape:
         """Return the sizes of a value in the dimensions of the frame."""
         return merged_shape(self.expanded(shape, after=after), self.groups)
+
+    def inside(self, sizes: Sequence[Extent]) -> list[Extent]:
+        """Return the sizes of the dimensions that are reduced."""
+        return [n for n, reduced in zip(sizes, self.reduced, strict=True) if reduced]
 
     def placed(self, shape: Shape, axes: Sequence[int]) -> Shape:
         """Return the sizes, in the dimensions of the data, of a parameter that runs along `axes` of
@@ -164,19 +170,34 @@ def _with_groups(
     """Return `frame` with the dimensions merged that all values of `ops` have or lack together;
     None if a value does not fit. `shape` is that of the data."""
     whole = frame.expanded(shape)
-    if 0 in whole:
+    rows = [broadcast_row(value, whole) for value in _placed(frame, ops, sizes)]
+    if 0 in whole or None in rows:
         return None
-    rows: list[list[object]] = []
-    for value in _placed(frame, ops, sizes):
-        if len(value) != len(whole):
-            return None
-        row = extents(value, whole)
-        if any(entry not in (True, False, None) for entry in row):
-            return None
-        rows.append(row)
-    groups = reduced_groups(whole, frame.axes, rows)
+    groups = reduced_groups(whole, frame.axes, [row for row in rows if row])
     inside = [any(whole[a] != 1 and a % len(whole) in frame.axes for a in g) for g in groups]
     return replace(frame, groups=groups, shape=merged_shape(whole, groups), reduced=tuple(inside))
+
+
+def broadcast_row(shape: Shape, whole: Shape) -> list[object] | None:
+    """Return for each dimension of `whole` whether a value of `shape`, of the same rank, has it, or
+    None where both are the same; None for all if that is not known."""
+    if len(shape) != len(whole):
+        return None
+    row = extents(shape, whole)
+    return row if all(entry in (True, False, None) for entry in row) else None
+
+
+def plain_frame(
+    ops: Sequence[Operation], shape: Shape, sizes: Mapping[SSAValue, Shape]
+) -> RowFrame | None:
+    """Return the frame of element-wise operations on values of `shape`, in which nothing is reduced
+    or merged; None if there are others, or if a value does not fit."""
+    axes = [[axis] for axis in range(-len(shape), 0)]
+    frame = RowFrame(len(shape), (), None, False, axes, shape, (False,) * len(shape))
+    if not all(isinstance(op, Elementwise) or is_fill(op) for op in ops):
+        return None
+    rows = [broadcast_row(value, shape) for value in _placed(frame, ops, sizes)]
+    return None if None in rows else frame
 
 
 def _placed(

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from math import prod
+from dataclasses import dataclass, replace
+from math import inf, prod
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 
-from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.types import tensor_type
 from ....dialects.target import Target
 from ....dialects.tir.functions import Extent, Shape, volume
-from .row_frame import (
-    ParameterOp,
-    RowFrame,
-    RowOp,
-    after_reduction,
-    frame_of,
-    is_fill,
-    parameter_axes,
-)
-from .row_operations import ROW_OPERATIONS, RowTiles, is_split, part_of, total_type
-from .row_program import Operand, Place, RowProgram, Tile, cached
-from .tile_builder import OnTiles, TileLaunch, TileProgram
+from .group_tiles import GroupTiles, OnTiles, TileKernel, TileLaunch
+from .row_frame import RowFrame, RowOp, frame_of
+from .row_operations import is_split, part_of, total_type
+from .row_program import Operand, RowProgram
 from .tile_writer import TileWriter, power_of_two
 
 __all__ = ["row_kernel"]
@@ -48,7 +39,7 @@ def tile_for(frame: RowFrame, target: Target) -> tuple[list[int], bool]:
     tile = [1] * len(shape)
     if not reduced[-1]:
         tile[-1] = _least(shape[-1], COLUMNS if any(reduced) else BLOCK)
-    row = [power_of_two(n) if isinstance(n, int) else None for n in _inside(frame, shape)]
+    row = [power_of_two(n) if isinstance(n, int) else None for n in frame.inside(shape)]
     fits = None not in row and prod(filter(None, row)) * tile[-1] <= ROW_LIMIT
     _grow(tile, shape, [axis for axis, r in enumerate(reduced) if r], ROW_LIMIT if fits else BLOCK)
     _grow(tile, shape, [axis for axis, r in enumerate(reduced) if not r], BLOCK)
@@ -58,10 +49,6 @@ def tile_for(frame: RowFrame, target: Target) -> tuple[list[int], bool]:
         while not inside and tile[axis] > least and _blocks(frame, tile) < 2 * target.cores:
             tile[axis] //= 2
     return tile, fits
-
-
-def _inside(frame: RowFrame, shape: Sequence[Extent]) -> list[Extent]:
-    return [n for n, inside in zip(shape, frame.reduced, strict=True) if inside]
 
 
 def _least(extent: Extent, limit: int) -> int:
@@ -78,7 +65,7 @@ def _grow(tile: list[int], shape: Shape, axes: Sequence[int], limit: int) -> Non
 def _blocks(frame: RowFrame, tile: Sequence[int]) -> float:
     """Return the number of tiles of rows; infinity if it is not known."""
     count = volume(tiles_in(frame, tile, reduced=False))
-    return count if isinstance(count, int) else float("inf")
+    return count if isinstance(count, int) else inf
 
 
 def tiles_in(frame: RowFrame, tile: Sequence[int], *, reduced: bool) -> list[Extent]:
@@ -87,108 +74,9 @@ def tiles_in(frame: RowFrame, tile: Sequence[int], *, reduced: bool) -> list[Ext
     return [-(-n // t) if inside is reduced else 1 for n, t, inside in rows]
 
 
-# Programs.
-
-
-@dataclass
-class GroupTiles:
-    """The values of a group on tiles."""
-
-    func: FuncOp
-    sizes: Mapping[SSAValue, Shape]
-    program: RowProgram
-    elementwise: OnTiles
-    pointers: Mapping[SSAValue, SSAValue]
-    tiles: dict[SSAValue, Tile] = field(default_factory=dict[SSAValue, Tile])
-    operands: dict[tuple[SSAValue, Shape], Tile] = field(
-        default_factory=dict[tuple[SSAValue, Shape], Tile]
-    )
-
-    def __post_init__(self) -> None:
-        self.late = after_reduction([*self.func.body.block.ops])
-
-    @property
-    def frame(self) -> RowFrame:
-        return self.program.frame
-
-    def compute(self, until: Operation | None = None) -> None:
-        """Write the folds of all operations, or of those before one."""
-        *ops, _ = self.func.body.block.ops
-        for op in ops:
-            if op is until:
-                return
-            self.tiles[op.results[0]] = cached(self.of(op))
-
-    def of(self, op: Operation) -> Tile:
-        """Return the function of the tiles of the result of `op`."""
-        if is_fill(op):
-            return self.filled(op)
-        if isinstance(op, RowOp):
-            return ROW_OPERATIONS[type(op)](op, self.row(op))
-        late = op.results[0] in self.late
-        shape = self.program.tile_shape(self.frame.merged(self.sizes[op.results[0]], after=late))
-        operands = [
-            self.operand(v, self.frame.merged(self.sizes[v], after=late)) for v in op.operands
-        ]
-        w = self.program.writer
-        return lambda at: self.elementwise(w, op, [w.broadcast(t(at), shape) for t in operands])
-
-    def row(self, op: RowOp) -> RowTiles:
-        """Return the operands of an operation along rows."""
-        data, *parameters = op.operands
-        axes = parameter_axes(op, self.frame.rank) if isinstance(op, ParameterOp) else ()
-        shapes = [self.frame.merged(self.frame.placed(self.sizes[v], axes)) for v in parameters]
-        return RowTiles(
-            self.program,
-            self.operand(data, self.frame.merged(self.sizes[data])),
-            tensor_type(data).element_type,
-            [*map(self.operand, parameters, shapes)],
-        )
-
-    def operand(self, value: SSAValue, shape: Shape) -> Tile:
-        """Return the tiles of a value; a parameter of the group is loaded, with `shape`."""
-        if not isinstance(value, BlockArgument):
-            return self.tiles[value]
-        if (value, shape) not in self.operands:
-            element = tensor_type(value).element_type
-            view = self.view(self.pointers[value], shape)
-            source = Operand(view, shape, element)
-            self.operands[value, shape] = cached(lambda at: self.program.at(at, source))
-        return self.operands[value, shape]
-
-    def view(self, pointer: SSAValue, shape: Shape) -> SSAValue:
-        return self.program.writer.view(pointer, shape, self.program.tile_shape(shape))
-
-    def filled(self, op: Operation) -> Tile:
-        assert isinstance(op, FullOp | ConstantOp)
-        value = op.value.value.data if isinstance(op, FullOp) else op.value.get_values()[0]
-        assert isinstance(value, float | int)
-        element = tensor_type(op.results[0]).element_type
-        ones = (1,) * len(self.frame.shape)
-        return lambda _: self.program.writer.number(value, element, ones)
-
-    def store(self, results: Sequence[SSAValue], pointers: Sequence[SSAValue]) -> None:
-        """Store results: those with one element for each row once, others at all places."""
-        shapes = [self.frame.merged(self.sizes[v], after=v in self.late) for v in results]
-        views = [self.view(p, s) for p, s in zip(pointers, shapes, strict=True)]
-        per_row = [all(n == 1 for n in _inside(self.frame, shape)) for shape in shapes]
-
-        def write(place: Place, which: bool) -> None:
-            for value, view, shape, row in zip(results, views, shapes, per_row, strict=True):
-                if row is which:
-                    tile = self.program.writer.broadcast(
-                        self.tiles[value](place), self.program.tile_shape(shape)
-                    )
-                    self.program.writer.store(tile, view, self.program.index_in(place, shape))
-
-        write(self.program.whole, True)
-        if not all(per_row):
-            self.program.for_each(lambda place: write(place, False))
-
-
 def row_kernel(
     func: FuncOp, sizes: Mapping[SSAValue, Shape], target: Target, elementwise: OnTiles
-) -> TileProgram | None:
+) -> TileKernel | None:
     """Return the tile program of a group along rows; None if it is no such group, or if its sizes
     are not known well enough. `elementwise` computes an element-wise operation on tiles.
 
@@ -198,16 +86,16 @@ def row_kernel(
     assert (end := func.body.block.last_op) is not None
     if frame is None or not frame.shape or any(isinstance(v, BlockArgument) for v in end.operands):
         return None
-    count = volume(_inside(frame, frame.shape))
+    count = volume(frame.inside(frame.shape))
     if isinstance(count, int) and count >= 1 << 31:
         return None
     tile, fits = tile_for(frame, target)
     plan = RowPlan(func, sizes, frame, tile, count, elementwise)
     trips = volume(plan.trips)
     if fits:
-        return TileProgram([plan.whole(None)])
+        return TileKernel([plan.whole(None)])
     parts = plan.parts(target)
-    return plan.split(parts) if parts > 1 else TileProgram([plan.whole((0, trips))])
+    return plan.split(parts) if parts > 1 else TileKernel([plan.whole((0, trips))])
 
 
 @dataclass(frozen=True)
@@ -274,7 +162,7 @@ class RowPlan:
         found = [op for op in self.func.body.block.ops if isinstance(op, RowOp)]
         return found[0] if len(found) == 1 and is_split(found[0]) else None
 
-    def split(self, parts: int) -> TileProgram:
+    def split(self, parts: int) -> TileKernel:
         """Return two entries: one that reduces parts of rows, and one that combines these."""
         assert (op := self.reduction) is not None
         each = -(-volume(self.trips) // parts)
@@ -301,7 +189,7 @@ class RowPlan:
         tensors = [*range(len(self.func.args)), number]
         launch = TileLaunch(w.finish(), (volume(self.kept), parts), tensors, [*w.sizes])
         combined = self.combined(shape, element, number)
-        return TileProgram([launch, combined], [(shape, element)])
+        return TileKernel([launch, combined], [(shape, element)])
 
     def combined(self, shape: Shape, element: Attribute, number: int) -> TileLaunch:
         """Return the launch of the entry that combines the parts, which have `shape`."""

@@ -7,23 +7,31 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from ....dialects.relax.contraction.attention import AttentionOp
 from ....dialects.sizes import TooComplex
 from ....dialects.target import Target
 from ....dialects.tir.functions import UnknownExtent
 from ..choices import Choice, NoKernel
+from .group_tiles import OnTiles, TileKernel
 from .row_kernels import row_kernel
 from .row_operations import ROW_OPERATIONS
-from .tile_builder import Family, OnTiles, TileGroup, TileKernel, TileProgram, group_of, kernel_from
+from .tile_attention import attention_kernel
+from .tile_builder import Family, GpuKernel, TileGroup, group_of, kernel_from
 
 __all__ = ["FAMILIES", "tile_kernel_of"]
 
 
-def rows(group: TileGroup) -> TileProgram | None:
+def rows(group: TileGroup) -> TileKernel | None:
     return row_kernel(group.func, group.sizes, group.target, group.elementwise)
+
+
+def attention(group: TileGroup) -> TileKernel | None:
+    return attention_kernel(group.func, group.sizes, group.target, group.elementwise)
 
 
 FAMILIES: Mapping[type[Operation], Family] = {
     **dict.fromkeys(ROW_OPERATIONS, rows),
+    AttentionOp: attention,
 }
 """The families by the operations that they compute. The first such operation of a group decides."""
 
@@ -33,7 +41,7 @@ def tile_kernel_of(
     target: Target,
     elementwise: OnTiles,
     measured: Sequence[Choice] | None = None,
-) -> TileKernel | None:
+) -> GpuKernel | None:
     """Return the kernel of `func` on a GPU as tile programs, or None if there is none; it may still
     be computed by loops. `elementwise` computes an element-wise operation on tiles.
 

@@ -145,6 +145,10 @@ class TileWriter:
                 return tile
         return self.insert(shape_ops.BroadcastOp(tile, types=[type.with_shape(shape)]))
 
+    def product(self, lhs: SSAValue, rhs: SSAValue, acc: SSAValue) -> SSAValue:
+        """Return the product of two matrices, added to `acc`."""
+        return self.insert(reduce_ops.MmaFOp(lhs, rhs, acc))
+
     def transpose(self, tile: SSAValue) -> SSAValue:
         """Swap the dimensions of a matrix."""
         type = tile_of(tile)
@@ -250,6 +254,9 @@ class TileWriter:
 
     def exponential(self, tile: SSAValue) -> SSAValue:
         return self.insert(elementwise_ops.ExpOp(tile))
+
+    def power_of_2(self, tile: SSAValue) -> SSAValue:
+        return self.insert(elementwise_ops.Exp2Op(tile))
 
     def root(self, tile: SSAValue) -> SSAValue:
         return self.insert(elementwise_ops.SqrtOp(tile))
