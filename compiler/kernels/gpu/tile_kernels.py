@@ -17,6 +17,7 @@ from .row_kernels import row_kernel
 from .row_operations import ROW_OPERATIONS
 from .tile_attention import attention_kernel
 from .tile_builder import Family, GpuKernel, TileGroup, group_of, kernel_from
+from .tile_products import PRODUCTS
 
 __all__ = ["FAMILIES", "tile_kernel_of"]
 
@@ -30,6 +31,7 @@ def attention(group: TileGroup) -> TileKernel | None:
 
 
 FAMILIES: Mapping[type[Operation], Family] = {
+    **PRODUCTS,
     **dict.fromkeys(ROW_OPERATIONS, rows),
     AttentionOp: attention,
 }
