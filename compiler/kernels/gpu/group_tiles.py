@@ -1,67 +1,36 @@
-"""The values of a fused group on tiles, and the kernels that groups become."""
+"""The values of a fused group on tiles."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ....dialects.cuda_tile.module_ops import EntryOp
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.types import tensor_type
-from ....dialects.tir.functions import Extent, Shape
+from ....dialects.tir.functions import Shape
 from .row_frame import ParameterOp, RowFrame, RowOp, after_reduction, is_fill, parameter_axes
 from .row_operations import ROW_OPERATIONS, RowTiles
 from .row_program import Operand, Place, RowProgram, Tile, cached
-from .tile_writer import TileWriter
+from .tile_builder import TileGroup
 
-__all__ = ["GroupTiles", "OnTiles", "TileKernel", "TileLaunch"]
-
-
-@dataclass(frozen=True)
-class TileLaunch:
-    """A launch of an entry by a kernel."""
-
-    entry: EntryOp
-    grid: Sequence[Extent]
-    tensors: Sequence[int]
-    """The tensors that it gets: parameters of the kernel by number, then buffers of the kernel."""
-    sizes: Sequence[Extent]
-    """The sizes that it gets after them."""
-
-
-@dataclass(frozen=True)
-class TileKernel:
-    """The entries of a kernel, in the order in which they run, and the buffers between them."""
-
-    launches: Sequence[TileLaunch]
-    buffers: Sequence[tuple[Shape, Attribute]] = ()
-    equal: Sequence[tuple[Extent, Extent, str, Operation]] = ()
-    """The sizes that have to be equal, with what is wrong otherwise, and the operation."""
-
-
-OnTiles = Callable[[TileWriter, Operation, Sequence[SSAValue]], SSAValue]
-"""A function that computes an element-wise operation on tiles of one shape."""
+__all__ = ["GroupTiles"]
 
 
 @dataclass
 class GroupTiles:
     """The values of a group on tiles."""
 
-    func: FuncOp
-    sizes: Mapping[SSAValue, Shape]
+    group: TileGroup
     program: RowProgram
-    elementwise: OnTiles
-    pointers: Mapping[SSAValue, SSAValue]
     tiles: dict[SSAValue, Tile] = field(default_factory=dict[SSAValue, Tile])
     operands: dict[tuple[SSAValue, Shape], Tile] = field(
         default_factory=dict[tuple[SSAValue, Shape], Tile]
     )
 
     def __post_init__(self) -> None:
-        self.late = after_reduction([*self.func.body.block.ops])
+        self.late = after_reduction(self.group.ops)
 
     @property
     def frame(self) -> RowFrame:
@@ -69,8 +38,7 @@ class GroupTiles:
 
     def compute(self, until: Operation | None = None) -> None:
         """Write the folds of all operations, or of those before one."""
-        *ops, _ = self.func.body.block.ops
-        for op in ops:
+        for op in self.group.ops:
             if op is until:
                 return
             if op.results[0] not in self.tiles:
@@ -83,21 +51,27 @@ class GroupTiles:
         if isinstance(op, RowOp):
             return ROW_OPERATIONS[type(op)](op, self.row(op))
         late = op.results[0] in self.late
-        shape = self.program.tile_shape(self.frame.merged(self.sizes[op.results[0]], after=late))
+        shape = self.program.tile_shape(
+            self.frame.merged(self.group.sizes[op.results[0]], after=late)
+        )
         operands = [
-            self.operand(v, self.frame.merged(self.sizes[v], after=late)) for v in op.operands
+            self.operand(v, self.frame.merged(self.group.sizes[v], after=late)) for v in op.operands
         ]
         w = self.program.writer
-        return lambda at: self.elementwise(w, op, [w.broadcast(t(at), shape) for t in operands])
+        return lambda at: self.group.elementwise(
+            w, op, [w.broadcast(t(at), shape) for t in operands]
+        )
 
     def row(self, op: RowOp) -> RowTiles:
         """Return the operands of an operation along rows."""
         data, *parameters = op.operands
         axes = parameter_axes(op, self.frame.rank) if isinstance(op, ParameterOp) else ()
-        shapes = [self.frame.merged(self.frame.placed(self.sizes[v], axes)) for v in parameters]
+        shapes = [
+            self.frame.merged(self.frame.placed(self.group.sizes[v], axes)) for v in parameters
+        ]
         return RowTiles(
             self.program,
-            self.operand(data, self.frame.merged(self.sizes[data])),
+            self.operand(data, self.frame.merged(self.group.sizes[data])),
             tensor_type(data).element_type,
             [*map(self.operand, parameters, shapes)],
         )
@@ -108,7 +82,7 @@ class GroupTiles:
             return self.tiles[value]
         if (value, shape) not in self.operands:
             element = tensor_type(value).element_type
-            view = self.view(self.pointers[value], shape)
+            view = self.view(self.program.writer.pointers[value.index], shape)
             source = Operand(view, shape, element)
             self.operands[value, shape] = cached(lambda at: self.program.at(at, source))
         return self.operands[value, shape]
@@ -124,9 +98,10 @@ class GroupTiles:
         ones = (1,) * len(self.frame.shape)
         return lambda _: self.program.writer.number(value, element, ones)
 
-    def store(self, results: Sequence[SSAValue], pointers: Sequence[SSAValue]) -> None:
-        """Store results: those with one element for each row once, others at all places."""
-        shapes = [self.frame.merged(self.sizes[v], after=v in self.late) for v in results]
+    def store(self, pointers: Sequence[SSAValue]) -> None:
+        """Store the results: those with one element for each row once, others at all places."""
+        results = self.group.results
+        shapes = [self.frame.merged(self.group.sizes[v], after=v in self.late) for v in results]
         views = [self.view(p, s) for p, s in zip(pointers, shapes, strict=True)]
         per_row = [all(n == 1 for n in self.frame.inside(shape)) for shape in shapes]
 

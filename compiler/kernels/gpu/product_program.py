@@ -22,10 +22,9 @@ from ....dialects.tir.functions import Extent, Shape, volume
 from ....passmanager.releases.floats import FloatTF32Type
 from ..choices import NoKernel
 from ..tiles.schedules import nominal, nominal_volume
-from .group_tiles import TileKernel, TileLaunch
 from .product_frame import Axis, Frame, ProductBlock, Reader, Values
 from .row_frame import is_fill
-from .tile_builder import TileGroup
+from .tile_builder import TileGroup, TileLaunch, TileProgram
 from .tile_costs import ProductSpace, ProductTiles
 from .tile_writer import SIGN, TileWriter, tile_of
 
@@ -131,7 +130,7 @@ def inside(
     return w.select(mask, tile, w.number(0, type.element_type, type.get_shape()))
 
 
-def product_kernel(group: TileGroup, product: Product) -> TileKernel:
+def product_kernel(group: TileGroup, product: Product) -> TileProgram:
     """Return the tile program of a product; NoKernel if the group has other operations."""
     others = [op for op in group.ops if op is not product.op]
     if not all(isinstance(op, Elementwise) or is_fill(op) for op in others):
@@ -176,13 +175,13 @@ class ProductPlan:
     product: Product
     tiles: ProductTiles
 
-    def kernel(self) -> TileKernel:
+    def kernel(self) -> TileProgram:
         if self.tiles.parts == 1:
-            return TileKernel([self.whole()])
+            return TileProgram([self.whole()])
         shape = (self.tiles.parts, *self.product.batch, self.product.m, self.product.n)
         combination = replace(self, tiles=replace(self.tiles, m=16))
         launches = [self.partial(shape), combination.combined(shape)]
-        return TileKernel(launches, [(shape, self.product.terms.total)])
+        return TileProgram(launches, [(shape, self.product.terms.total)])
 
     # Entries
 

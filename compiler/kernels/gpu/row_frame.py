@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax.constant import ConstantOp, FullOp
@@ -112,10 +111,9 @@ class RowFrame:
         return tuple(sizes)
 
 
-def frame_of(func: FuncOp, sizes: Mapping[SSAValue, Shape]) -> RowFrame | None:
+def frame_of(ops: Sequence[Operation], sizes: Mapping[SSAValue, Shape]) -> RowFrame | None:
     """Return the frame of a group of element-wise operations and at least one along rows; None if
     it has others, if two run along different rows, or if it is not known what is broadcast."""
-    *ops, _ = func.body.block.ops
     rows = [op for op in ops if isinstance(op, RowOp)]
     plain = Elementwise | FullOp | RowOp
     if not rows or not all(isinstance(op, plain) or is_fill(op) for op in ops):

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, prod
 
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from ....dialects.relax.types import tensor_type
 from ....dialects.target import Target
 from ....dialects.tir.functions import Extent, Shape, volume
-from .group_tiles import GroupTiles, OnTiles, TileKernel, TileLaunch
+from .group_tiles import GroupTiles
 from .row_frame import RowFrame, RowOp, frame_of
 from .row_operations import is_split, part_of, total_type
 from .row_program import Operand, RowProgram
+from .tile_builder import TileGroup, TileLaunch, TileProgram, elements_of
 from .tile_writer import TileWriter, power_of_two
 
-__all__ = ["row_kernel"]
+__all__ = ["row_program"]
 
 ROW_LIMIT = 8192
 """The elements of the longest rows that a block keeps: 64 registers of 128 threads."""
@@ -74,51 +74,42 @@ def tiles_in(frame: RowFrame, tile: Sequence[int], *, reduced: bool) -> list[Ext
     return [-(-n // t) if inside is reduced else 1 for n, t, inside in rows]
 
 
-def row_kernel(
-    func: FuncOp, sizes: Mapping[SSAValue, Shape], target: Target, elementwise: OnTiles
-) -> TileKernel | None:
+def row_program(group: TileGroup) -> TileProgram | None:
     """Return the tile program of a group along rows; None if it is no such group, or if its sizes
-    are not known well enough. `elementwise` computes an element-wise operation on tiles.
+    are not known well enough.
 
     Errors: NoKernel for element types without arithmetic.
     """
-    frame = frame_of(func, sizes)
-    assert (end := func.body.block.last_op) is not None
-    if frame is None or not frame.shape or any(isinstance(v, BlockArgument) for v in end.operands):
+    frame = frame_of(group.ops, group.sizes)
+    if frame is None or not frame.shape or any(isinstance(v, BlockArgument) for v in group.results):
         return None
     count = volume(frame.inside(frame.shape))
     if isinstance(count, int) and count >= 1 << 31:
         return None
-    tile, fits = tile_for(frame, target)
-    plan = RowPlan(func, sizes, frame, tile, count, elementwise)
-    trips = volume(plan.trips)
+    tile, fits = tile_for(frame, group.target)
+    plan = RowPlan(group, frame, tile, count)
     if fits:
-        return TileKernel([plan.whole(None)])
-    parts = plan.parts(target)
-    return plan.split(parts) if parts > 1 else TileKernel([plan.whole((0, trips))])
+        return TileProgram([plan.whole(None)])
+    parts = plan.parts(group.target)
+    if parts > 1:
+        return plan.split(parts)
+    return TileProgram([plan.whole((0, volume(plan.trips)))])
 
 
 @dataclass(frozen=True)
 class RowPlan:
     """A group and the sizes of its tiles."""
 
-    func: FuncOp
-    sizes: Mapping[SSAValue, Shape]
+    group: TileGroup
     frame: RowFrame
     tile: Sequence[int]
     count: Extent
     """The elements of a row."""
-    elementwise: OnTiles
 
     @property
     def trips(self) -> list[Extent]:
         """The tiles of a row in each dimension, 1 in those that are kept."""
         return tiles_in(self.frame, self.tile, reduced=True)
-
-    @property
-    def results(self) -> Sequence[SSAValue]:
-        assert (end := self.func.body.block.last_op) is not None
-        return end.operands
 
     @property
     def kept(self) -> list[Extent]:
@@ -127,24 +118,28 @@ class RowPlan:
     def whole(self, span: tuple[Extent, Extent] | None) -> TileLaunch:
         """Return the launch of one entry that computes all, its rows in tiles if there is a
         `span`."""
-        values = [*self.func.args, *self.results]
-        w = TileWriter(self.name(), self.elements(values))
+        values = self.group.tensors
+        w = TileWriter(self.name(), elements_of(values))
         bounds = None if span is None else (w.size(span[0]), w.size(span[1]))
-        group = self.group(self.program(w, bounds))
-        group.compute()
-        group.store(self.results, w.pointers[len(self.func.args) :])
+        tiles = self.tiles(self.program(w, bounds))
+        tiles.compute()
+        tiles.store(w.pointers[self.inputs :])
         return TileLaunch(w.finish(), (volume(self.kept),), range(len(values)), [*w.sizes])
 
+    @property
+    def inputs(self) -> int:
+        """The number of parameters."""
+        return len(self.group.func.args)
+
     def name(self, suffix: str = "") -> str:
-        return f"{self.func.sym_name.data}{suffix}"
+        return f"{self.group.func.sym_name.data}{suffix}"
 
     def program(self, w: TileWriter, span: tuple[SSAValue, SSAValue] | None) -> RowProgram:
         base = w.decomposed(w.block_indices()[0], self.kept)
         return RowProgram(w, self.frame, self.tile, base, self.trips, self.count, span)
 
-    def group(self, program: RowProgram) -> GroupTiles:
-        pointers = dict[SSAValue, SSAValue](zip(self.func.args, program.writer.pointers))
-        return GroupTiles(self.func, self.sizes, program, self.elementwise, pointers)
+    def tiles(self, program: RowProgram) -> GroupTiles:
+        return GroupTiles(self.group, program)
 
     # Parts of rows
 
@@ -159,10 +154,10 @@ class RowPlan:
     @property
     def reduction(self) -> RowOp | None:
         """The only operation along rows, if it is a reduction that may be split."""
-        found = [op for op in self.func.body.block.ops if isinstance(op, RowOp)]
+        found = [op for op in self.group.ops if isinstance(op, RowOp)]
         return found[0] if len(found) == 1 and is_split(found[0]) else None
 
-    def split(self, parts: int) -> TileKernel:
+    def split(self, parts: int) -> TileProgram:
         """Return two entries: one that reduces parts of rows, and one that combines these."""
         assert (op := self.reduction) is not None
         each = -(-volume(self.trips) // parts)
@@ -174,37 +169,33 @@ class RowPlan:
                 zip(self.frame.shape, self.frame.reduced, strict=True)
             )
         )
-        number = len(self.func.args) + len(self.results)
-        w = TileWriter(self.name("_parts"), [*self.elements(self.func.args), element])
+        number = len(self.group.tensors)
+        w = TileWriter(self.name("_parts"), [*elements_of(self.group.func.args), element])
         part = w.block_indices()[1]
         start = w.multiply(part, w.size(each))
         end = w.apply("minimum", w.add(start, w.size(each)), w.size(volume(self.trips)))
-        group = self.group(self.program(w, (start, end)))
-        group.compute(until=op)
-        total = part_of(op, group.row(op))
+        tiles = self.tiles(self.program(w, (start, end)))
+        tiles.compute(until=op)
+        total = part_of(op, tiles.row(op))
         tile = [1 if inside else t for t, inside in zip(self.tile, self.frame.reduced, strict=True)]
-        index = [*group.program.base]
+        index = [*tiles.program.base]
         index[first] = part
         w.store(total, w.view(w.pointers[-1], shape, tile), index)
-        tensors = [*range(len(self.func.args)), number]
+        tensors = [*range(self.inputs), number]
         launch = TileLaunch(w.finish(), (volume(self.kept), parts), tensors, [*w.sizes])
         combined = self.combined(shape, element, number)
-        return TileKernel([launch, combined], [(shape, element)])
+        return TileProgram([launch, combined], [(shape, element)])
 
     def combined(self, shape: Shape, element: Attribute, number: int) -> TileLaunch:
         """Return the launch of the entry that combines the parts, which have `shape`."""
-        values = [*self.func.args, *self.results]
-        w = TileWriter(self.name(), [*self.elements(values), element])
+        w = TileWriter(self.name(), [*elements_of(self.group.tensors), element])
         rows = zip(shape, self.tile, self.frame.reduced, strict=True)
         tile = [power_of_two(n) if inside and isinstance(n, int) else t for n, t, inside in rows]
         plan = replace(self, frame=replace(self.frame, shape=shape), tile=tile)
         program = plan.program(w, None)
         parts = Operand(w.view(w.pointers[-1], shape, tile), shape, element)
         program.totals = lambda place: program.at(place, parts)
-        group = plan.group(program)
-        group.compute()
-        group.store(self.results, w.pointers[len(self.func.args) : -1])
+        tiles = plan.tiles(program)
+        tiles.compute()
+        tiles.store(w.pointers[self.inputs : -1])
         return TileLaunch(w.finish(), (volume(plan.kept),), [*range(number + 1)], [*w.sizes])
-
-    def elements(self, values: Sequence[SSAValue]) -> list[Attribute]:
-        return [tensor_type(value).element_type for value in values]

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from math import e, inf, log2
 
 from xdsl.dialects.builtin import FixedBitwidthType, i1, i32
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from ....dialects.cuda_tile.attributes import ComparisonPredicate
@@ -23,12 +22,13 @@ from ....dialects.target import Target
 from ....dialects.tir.functions import Extent, Shape, volume
 from ..contraction.attention import inverse_root
 from ..scalars import step_type
-from .group_tiles import GroupTiles, OnTiles, TileKernel, TileLaunch
+from .group_tiles import GroupTiles
 from .row_frame import RowFrame, broadcast_row, plain_frame
 from .row_program import RowProgram
+from .tile_builder import TileGroup, TileLaunch, TileProgram, elements_of
 from .tile_writer import Reduction, TileWriter, power_of_two, tile_of
 
-__all__ = ["attention_kernel"]
+__all__ = ["attention_program"]
 
 LOG2_E = log2(e)
 LOWEST = -3.4028234663852886e38
@@ -45,30 +45,22 @@ class AttentionPlan:
     """An attention with the operations fused behind it, and the sizes of its tiles."""
 
     op: AttentionOp
-    func: FuncOp
-    sizes: Mapping[SSAValue, Shape]
+    group: TileGroup
     frame: RowFrame
     """The frame of the results: batch, queries, heads, dim."""
     queries: int
     """The queries of a tile."""
     keys: int
     """The keys of a tile."""
-    elementwise: OnTiles
 
     @property
     def element(self) -> Attribute:
         return tensor_type(self.op.query).element_type
 
-    @property
-    def results(self) -> Sequence[SSAValue]:
-        assert (end := self.func.body.block.last_op) is not None
-        return end.operands
-
     def launch(self) -> TileLaunch:
         """Return the launch of the entry: a block for each tile of queries of each head."""
-        values = [*self.func.args, *self.results]
-        elements = [tensor_type(value).element_type for value in values]
-        w = TileWriter(self.func.sym_name.data, elements)
+        values = self.group.tensors
+        w = TileWriter(self.group.func.sym_name.data, elements_of(values))
         batch, rows, heads, dim = self.frame.shape
         assert isinstance(dim, int)
         counts = [batch, heads, -(-rows // self.queries)]
@@ -77,11 +69,10 @@ class AttentionPlan:
         tile = (1, self.queries, 1, power_of_two(dim))
         result = AttentionBlock(self, w, n, head, number).result()
         program = RowProgram(w, self.frame, tile, base, (1,) * 4, 1)
-        pointers = dict[SSAValue, SSAValue](zip(self.func.args, w.pointers))
-        group = GroupTiles(self.func, self.sizes, program, self.elementwise, pointers)
-        group.tiles[self.op.result] = lambda _: w.reshape(result, tile)
-        group.compute()
-        group.store(self.results, w.pointers[len(self.func.args) :])
+        tiles = GroupTiles(self.group, program)
+        tiles.tiles[self.op.result] = lambda _: w.reshape(result, tile)
+        tiles.compute()
+        tiles.store(w.pointers[len(self.group.func.args) :])
         return TileLaunch(w.finish(), (volume(counts),), range(len(values)), [*w.sizes])
 
 
@@ -116,7 +107,7 @@ class AttentionBlock:
         return step_type(self.plan.element)
 
     def shape(self, value: SSAValue) -> Shape:
-        return self.plan.sizes[value]
+        return self.plan.group.sizes[value]
 
     def operand_views(self) -> dict[SSAValue, SSAValue]:
         """The views of the operands: a tile is of one head of one element of the batch."""
@@ -302,31 +293,41 @@ def at_most(count: int, extent: Extent) -> int:
     return min(count, max(16, power_of_two(extent))) if isinstance(extent, int) else count
 
 
-def attention_kernel(
-    func: FuncOp, sizes: Mapping[SSAValue, Shape], target: Target, elementwise: OnTiles
-) -> TileKernel | None:
+def attention_program(group: TileGroup) -> TileProgram | None:
     """Return the tile program of an attention, and of element-wise operations behind it; None if
     the group is another, if heads are too long, or if sizes are not known that have to be."""
-    op, *after, end = func.body.block.ops
+    op, *after = group.ops
     if not isinstance(op, AttentionOp) or not all(
         isinstance(v, BlockArgument) for v in op.operands
     ):
         return None
-    query, key, value = (sizes[v] for v in (op.query, op.key, op.value))
-    result = (query[0], query[1], query[2], value[3])
-    known = all(isinstance(n, int) and n > 0 for n in (query[2], query[3], key[2], value[3]))
-    if not known or max(query[3], value[3]) > LONGEST or 0 in (*query, *key, *value):
+    query, key, value = (group.sizes[v] for v in (op.query, op.key, op.value))
+    frame = plain_frame(after, (*query[:3], value[3]), group.sizes)
+    if frame is None or any(isinstance(v, BlockArgument) for v in group.results):
         return None
-    scores = (query[0], query[2], query[1], key[1])
-    if op.bias is not None:
-        bias = sizes[op.bias]
-        if broadcast_row((*(1,) * (4 - len(bias)), *bias), scores) is None:
-            return None
-    frame = plain_frame(after, result, sizes)
-    if frame is None or any(isinstance(v, BlockArgument) for v in end.operands):
+    if not are_tileable(query, key, value) or not is_bias_known(op, group.sizes):
         return None
-    queries, keys = tile_sizes(tensor_type(op.query).element_type, query, key, target)
-    plan = AttentionPlan(op, func, sizes, frame, queries, keys, elementwise)
-    equal = [(query[0], n, "queries and keys differ in batch", op) for n in (key[0], value[0])]
-    equal += [(key[i], value[i], "keys and values differ", op) for i in (1, 2)]
-    return TileKernel([plan.launch()], equal=equal)
+    host = group.host
+    for size in (key[0], value[0]):
+        host.require_equal(query[0], size, "queries and keys differ in batch", op)
+    for axis in (1, 2):
+        host.require_equal(key[axis], value[axis], "keys and values differ", op)
+    tile = tile_sizes(tensor_type(op.query).element_type, query, key, group.target)
+    return TileProgram([AttentionPlan(op, group, frame, *tile).launch()])
+
+
+def are_tileable(query: Shape, key: Shape, value: Shape) -> bool:
+    """Return whether the sizes of heads are known, and short enough."""
+    fixed = (query[2], query[3], key[2], value[3])
+    if 0 in (*query, *key, *value):
+        return False
+    return all(isinstance(n, int) for n in fixed) and max(query[3], value[3]) <= LONGEST
+
+
+def is_bias_known(op: AttentionOp, sizes: Mapping[SSAValue, Shape]) -> bool:
+    """Return whether it is known in which dimensions the bias is broadcast."""
+    if op.bias is None:
+        return True
+    bias, (batch, rows, heads, _), key = sizes[op.bias], sizes[op.query], sizes[op.key]
+    shape = (*(1,) * (4 - len(bias)), *bias)
+    return broadcast_row(shape, (batch, heads, rows, key[1])) is not None

@@ -1,4 +1,4 @@
-"""The functions on the host that launch tile programs."""
+"""Kernels made of tile programs: the entries, and the function on the host that launches them."""
 
 from __future__ import annotations
 
@@ -7,27 +7,64 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FunctionType, SymbolRefAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.cuda_tile.module_ops import EntryOp
+from ....dialects.relax.types import tensor_type
 from ....dialects.target import Target
-from ....dialects.tir.functions import PrimFuncOp, Shape
+from ....dialects.tir.functions import Extent, PrimFuncOp, Shape
 from ....dialects.tir.launch import LaunchOp
 from ..builder import KernelBuilder
 from ..call_sizes import KernelSizes
 from ..choices import Choice
 from ..kernel import Kernel, buffer_type, sizes_of, symbolic_shapes
-from .group_tiles import OnTiles, TileKernel, TileLaunch
+from .tile_writer import TileWriter
 
-__all__ = ["ENTRIES", "Family", "GpuKernel", "TileGroup", "group_of", "kernel_from"]
+__all__ = [
+    "ENTRIES",
+    "Family",
+    "OnTiles",
+    "TileGroup",
+    "TileKernel",
+    "TileLaunch",
+    "TileProgram",
+    "elements_of",
+    "group_of",
+    "kernel_from",
+]
 
 ENTRIES = "kernels"
 """The name of the module with the entries of all kernels."""
 
 
+OnTiles = Callable[[TileWriter, Operation, Sequence[SSAValue]], SSAValue]
+"""A function that computes an element-wise operation on tiles of one shape."""
+
+
+@dataclass(frozen=True)
+class TileLaunch:
+    """A launch of an entry by a kernel."""
+
+    entry: EntryOp
+    grid: Sequence[Extent]
+    """The tile blocks in up to three dimensions."""
+    tensors: Sequence[int]
+    """The tensors that it gets: parameters of the kernel by number, then buffers of the kernel."""
+    sizes: Sequence[Extent]
+    """The sizes that it gets after them."""
+
+
+@dataclass(frozen=True)
+class TileProgram:
+    """The launches of a kernel, in the order in which they run, and the buffers between them."""
+
+    launches: Sequence[TileLaunch]
+    buffers: Sequence[tuple[Shape, Attribute]] = ()
+
+
 @dataclass(frozen=True)
 class TileGroup:
-    """A fused group that becomes a tile kernel."""
+    """A fused group that becomes a tile program."""
 
     func: FuncOp
     sizes: Mapping[SSAValue, Shape]
@@ -55,12 +92,17 @@ class TileGroup:
         return [*self.func.args, *self.results]
 
 
-Family = Callable[[TileGroup], TileKernel | None]
+def elements_of(values: Sequence[SSAValue]) -> list[Attribute]:
+    """Return the element types of tensors."""
+    return [tensor_type(value).element_type for value in values]
+
+
+Family = Callable[[TileGroup], TileProgram | None]
 """A function that returns the tile program of a group, or None if the group has none."""
 
 
 @dataclass(frozen=True)
-class GpuKernel(Kernel):
+class TileKernel(Kernel):
     """A kernel whose function, on the host, launches entries."""
 
     entries: Sequence[EntryOp]
@@ -92,19 +134,17 @@ def group_of(
     return group
 
 
-def kernel_from(group: TileGroup, kernel: TileKernel) -> GpuKernel:
-    """Return the kernel that runs the launches of a tile program one after the other."""
+def kernel_from(group: TileGroup, program: TileProgram) -> TileKernel:
+    """Return the kernel that runs the launches of `program` one after the other."""
     host = group.host
     stub = host.func
-    for lhs, rhs, message, op in kernel.equal:
-        host.require_equal(lhs, rhs, message, op)
-    buffers = [*stub.args, *(host.alloc(*buffer) for buffer in kernel.buffers)]
-    for launch in kernel.launches:
+    buffers = [*stub.args, *(host.alloc(*buffer) for buffer in program.buffers)]
+    for launch in program.launches:
         host.insert(_launch(host, launch, buffers))
     host.finish()
     stub.function_type = FunctionType.from_lists(stub.body.block.arg_types, [])
-    entries = [launch.entry for launch in kernel.launches]
-    return GpuKernel(group.func, stub, {}, host.remarks, host.warnings, host.choices, entries)
+    entries = [launch.entry for launch in program.launches]
+    return TileKernel(group.func, stub, {}, host.remarks, host.warnings, host.choices, entries)
 
 
 def _launch(host: KernelBuilder, launch: TileLaunch, buffers: Sequence[SSAValue]) -> LaunchOp:

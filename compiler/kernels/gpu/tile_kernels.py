@@ -12,28 +12,19 @@ from ....dialects.sizes import TooComplex
 from ....dialects.target import Target
 from ....dialects.tir.functions import UnknownExtent
 from ..choices import Choice, NoKernel
-from .group_tiles import OnTiles, TileKernel
-from .row_kernels import row_kernel
+from .row_kernels import row_program
 from .row_operations import ROW_OPERATIONS
-from .tile_attention import attention_kernel
-from .tile_builder import Family, GpuKernel, TileGroup, group_of, kernel_from
+from .tile_attention import attention_program
+from .tile_builder import Family, OnTiles, TileKernel, group_of, kernel_from
 from .tile_products import PRODUCTS
 
 __all__ = ["FAMILIES", "tile_kernel_of"]
 
 
-def rows(group: TileGroup) -> TileKernel | None:
-    return row_kernel(group.func, group.sizes, group.target, group.elementwise)
-
-
-def attention(group: TileGroup) -> TileKernel | None:
-    return attention_kernel(group.func, group.sizes, group.target, group.elementwise)
-
-
 FAMILIES: Mapping[type[Operation], Family] = {
     **PRODUCTS,
-    **dict.fromkeys(ROW_OPERATIONS, rows),
-    AttentionOp: attention,
+    **dict.fromkeys(ROW_OPERATIONS, row_program),
+    AttentionOp: attention_program,
 }
 """The families by the operations that they compute. The first such operation of a group decides."""
 
@@ -43,7 +34,7 @@ def tile_kernel_of(
     target: Target,
     elementwise: OnTiles,
     measured: Sequence[Choice] | None = None,
-) -> GpuKernel | None:
+) -> TileKernel | None:
     """Return the kernel of `func` on a GPU as tile programs, or None if there is none; it may still
     be computed by loops. `elementwise` computes an element-wise operation on tiles.
 

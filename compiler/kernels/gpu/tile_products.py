@@ -9,15 +9,14 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax.contraction.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
 from ....dialects.tir.functions import Extent, Shape
 from ..elementwise.elementwise import broadcast_shape
-from .group_tiles import TileKernel
 from .product_frame import Axis, Frame
 from .product_program import Product, operand, product_kernel, terms_of
-from .tile_builder import Family, TileGroup
+from .tile_builder import Family, TileGroup, TileProgram
 
 __all__ = ["PRODUCTS"]
 
 
-def matmul(group: TileGroup) -> TileKernel | None:
+def matmul(group: TileGroup) -> TileProgram | None:
     """Return the tile program of the first product of a group."""
     op = next(op for op in group.ops if type(op) in PRODUCTS)
     turned = {"lhs": False, "rhs": isinstance(op, DenseOp)}
