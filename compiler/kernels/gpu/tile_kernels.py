@@ -17,6 +17,7 @@ from .row_operations import ROW_OPERATIONS
 from .tile_attention import attention_program
 from .tile_builder import Family, OnTiles, TileKernel, group_of, kernel_from
 from .tile_products import PRODUCTS
+from .tile_scan import SCANS, scan_program
 
 __all__ = ["FAMILIES", "tile_kernel_of"]
 
@@ -24,6 +25,7 @@ __all__ = ["FAMILIES", "tile_kernel_of"]
 FAMILIES: Mapping[type[Operation], Family] = {
     **PRODUCTS,
     **dict.fromkeys(ROW_OPERATIONS, row_program),
+    **dict.fromkeys(SCANS, scan_program),
     AttentionOp: attention_program,
 }
 """The families by the operations that they compute. The first such operation of a group decides."""
