@@ -1,0 +1,703 @@
+"""Operations on each element of tiles of one shape: arithmetic, comparisons, conversions."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import UnitAttr, i1, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from .attributes import (
+    ComparisonOrderingAttr,
+    ComparisonPredicateAttr,
+    IntegerOverflow,
+    IntegerOverflowAttr,
+    RoundingMode,
+    RoundingModeAttr,
+    SignednessAttr,
+)
+from .constraints import ANY_FLOAT, BOOL, FLOAT, I4, INT, INTEGERS, NUMBER, POINTER, TILE, TileOf
+from .tile_op import Operand, TileOp
+from .types import TileType
+
+__all__ = [
+    "AbsFOp",
+    "AbsIOp",
+    "AddFOp",
+    "AddIOp",
+    "AndIOp",
+    "Atan2Op",
+    "BitcastOp",
+    "CeilOp",
+    "CmpFOp",
+    "CmpIOp",
+    "CosHOp",
+    "CosOp",
+    "DivFOp",
+    "DivIOp",
+    "Exp2Op",
+    "ExpOp",
+    "ExtIOp",
+    "FToFOp",
+    "FToIOp",
+    "FloorOp",
+    "FmaOp",
+    "IToFOp",
+    "IntToPtrOp",
+    "Log2Op",
+    "LogOp",
+    "MaxFOp",
+    "MaxIOp",
+    "MinFOp",
+    "MinIOp",
+    "MulFOp",
+    "MulIOp",
+    "MulhiIOp",
+    "NegFOp",
+    "NegIOp",
+    "OffsetOp",
+    "OrIOp",
+    "PowOp",
+    "PtrToIntOp",
+    "PtrToPtrOp",
+    "RemFOp",
+    "RemIOp",
+    "RsqrtOp",
+    "SelectOp",
+    "ShLIOp",
+    "ShRIOp",
+    "SinHOp",
+    "SinOp",
+    "SqrtOp",
+    "SubFOp",
+    "SubIOp",
+    "TanHOp",
+    "TanOp",
+    "TruncIOp",
+    "XOrIOp",
+]
+
+NEAREST_EVEN = RoundingModeAttr(RoundingMode.NEAREST_EVEN)
+NO_OVERFLOW_FLAGS = IntegerOverflowAttr(IntegerOverflow.NONE)
+
+
+# The families. The type variable makes the types of all operands and of the result one.
+
+
+class FloatUnaryOp(TileOp, ABC):
+    """A function of each element of a tile of floats."""
+
+    T: ClassVar = VarConstraint("T", FLOAT)
+    source = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+
+class IntUnaryOp(TileOp, ABC):
+    """A function of each element of a tile of integers."""
+
+    T: ClassVar = VarConstraint("T", INT)
+    source = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+
+class FloatBinaryOp(TileOp, ABC):
+    """A function of each two elements of tiles of floats."""
+
+    T: ClassVar = VarConstraint("T", FLOAT)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+
+class RoundedBinaryOp(FloatBinaryOp, ABC):
+    """A function of floats whose result is rounded as `rounding_mode` says. With `flush_to_zero`,
+    subnormal f32 operands and results are zero."""
+
+    rounding_mode = prop_def(RoundingModeAttr, default_value=NEAREST_EVEN)
+    flush_to_zero = opt_prop_def(UnitAttr)
+
+
+class ExtremumOp(FloatBinaryOp, ABC):
+    """A minimum or maximum. NaN is no number that counts, but with `propagate_nan`, it wins."""
+
+    propagate_nan = opt_prop_def(UnitAttr)
+    flush_to_zero = opt_prop_def(UnitAttr)
+
+
+class IntBinaryOp(TileOp, ABC):
+    """A function of each two elements of tiles of integers."""
+
+    T: ClassVar = VarConstraint("T", INT)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+
+class SignedBinaryOp(IntBinaryOp, ABC):
+    """A function of integers that depends on their signedness."""
+
+    signedness = prop_def(SignednessAttr)
+
+
+class WrappingBinaryOp(IntBinaryOp, ABC):
+    """A function of integers modulo 2 to the width; `overflow` says what does not happen."""
+
+    overflow = prop_def(IntegerOverflowAttr, default_value=NO_OVERFLOW_FLAGS)
+
+
+# Floats.
+
+
+@irdl_op_definition
+class AbsFOp(FloatUnaryOp):
+    """The absolute value."""
+
+    name = "cuda_tile.absf"
+
+
+@irdl_op_definition
+class NegFOp(FloatUnaryOp):
+    """The negation."""
+
+    name = "cuda_tile.negf"
+
+
+@irdl_op_definition
+class CeilOp(FloatUnaryOp):
+    """The least integer that is not less."""
+
+    name = "cuda_tile.ceil"
+
+
+@irdl_op_definition
+class FloorOp(FloatUnaryOp):
+    """The greatest integer that is not greater."""
+
+    name = "cuda_tile.floor"
+
+
+@irdl_op_definition
+class CosOp(FloatUnaryOp):
+    """The cosine."""
+
+    name = "cuda_tile.cos"
+
+
+@irdl_op_definition
+class SinOp(FloatUnaryOp):
+    """The sine."""
+
+    name = "cuda_tile.sin"
+
+
+@irdl_op_definition
+class TanOp(FloatUnaryOp):
+    """The tangent."""
+
+    name = "cuda_tile.tan"
+
+
+@irdl_op_definition
+class CosHOp(FloatUnaryOp):
+    """The hyperbolic cosine."""
+
+    name = "cuda_tile.cosh"
+
+
+@irdl_op_definition
+class SinHOp(FloatUnaryOp):
+    """The hyperbolic sine."""
+
+    name = "cuda_tile.sinh"
+
+
+@irdl_op_definition
+class TanHOp(FloatUnaryOp):
+    """The hyperbolic tangent: `full` or `approx`."""
+
+    name = "cuda_tile.tanh"
+
+    rounding_mode = prop_def(RoundingModeAttr, default_value=RoundingModeAttr(RoundingMode.FULL))
+
+
+@irdl_op_definition
+class LogOp(FloatUnaryOp):
+    """The natural logarithm."""
+
+    name = "cuda_tile.log"
+
+
+@irdl_op_definition
+class Log2Op(FloatUnaryOp):
+    """The logarithm to base 2."""
+
+    name = "cuda_tile.log2"
+
+
+@irdl_op_definition
+class ExpOp(FloatUnaryOp):
+    """The exponential: `full` or `approx`."""
+
+    name = "cuda_tile.exp"
+
+    rounding_mode = prop_def(RoundingModeAttr, default_value=RoundingModeAttr(RoundingMode.FULL))
+
+
+@irdl_op_definition
+class Exp2Op(FloatUnaryOp):
+    """2 to the power of the element."""
+
+    name = "cuda_tile.exp2"
+
+    flush_to_zero = opt_prop_def(UnitAttr)
+
+
+@irdl_op_definition
+class SqrtOp(FloatUnaryOp):
+    """The square root."""
+
+    name = "cuda_tile.sqrt"
+
+    rounding_mode = prop_def(RoundingModeAttr, default_value=NEAREST_EVEN)
+    flush_to_zero = opt_prop_def(UnitAttr)
+
+
+@irdl_op_definition
+class RsqrtOp(FloatUnaryOp):
+    """The reciprocal of the square root."""
+
+    name = "cuda_tile.rsqrt"
+
+    flush_to_zero = opt_prop_def(UnitAttr)
+
+
+@irdl_op_definition
+class AddFOp(RoundedBinaryOp):
+    """The sum."""
+
+    name = "cuda_tile.addf"
+
+
+@irdl_op_definition
+class SubFOp(RoundedBinaryOp):
+    """The difference."""
+
+    name = "cuda_tile.subf"
+
+
+@irdl_op_definition
+class MulFOp(RoundedBinaryOp):
+    """The product."""
+
+    name = "cuda_tile.mulf"
+
+
+@irdl_op_definition
+class DivFOp(RoundedBinaryOp):
+    """The quotient."""
+
+    name = "cuda_tile.divf"
+
+
+@irdl_op_definition
+class RemFOp(FloatBinaryOp):
+    """The remainder of the division, with the sign of `lhs` (C `fmod`)."""
+
+    name = "cuda_tile.remf"
+
+
+@irdl_op_definition
+class MaxFOp(ExtremumOp):
+    """The greater number."""
+
+    name = "cuda_tile.maxf"
+
+
+@irdl_op_definition
+class MinFOp(ExtremumOp):
+    """The lesser number."""
+
+    name = "cuda_tile.minf"
+
+
+@irdl_op_definition
+class PowOp(TileOp):
+    """`source` to the power of `exponent`."""
+
+    name = "cuda_tile.pow"
+
+    T: ClassVar = VarConstraint("T", FLOAT)
+    source = operand_def(T)
+    exponent = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class Atan2Op(TileOp):
+    """The angle whose tangent is x / y, in the quadrant of both signs (C `atan2(x, y)`)."""
+
+    name = "cuda_tile.atan2"
+
+    T: ClassVar = VarConstraint("T", FLOAT)
+    x = operand_def(T)
+    y = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class FmaOp(TileOp):
+    """lhs * rhs + acc, rounded once."""
+
+    name = "cuda_tile.fma"
+
+    T: ClassVar = VarConstraint("T", FLOAT)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    acc = operand_def(T)
+    rounding_mode = prop_def(RoundingModeAttr, default_value=NEAREST_EVEN)
+    flush_to_zero = opt_prop_def(UnitAttr)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+
+# Integers.
+
+
+@irdl_op_definition
+class AbsIOp(IntUnaryOp):
+    """The absolute value of a signed integer."""
+
+    name = "cuda_tile.absi"
+
+
+@irdl_op_definition
+class NegIOp(IntUnaryOp):
+    """The negation."""
+
+    name = "cuda_tile.negi"
+
+    overflow = prop_def(IntegerOverflowAttr, default_value=NO_OVERFLOW_FLAGS)
+
+
+@irdl_op_definition
+class AddIOp(WrappingBinaryOp):
+    """The sum."""
+
+    name = "cuda_tile.addi"
+
+
+@irdl_op_definition
+class SubIOp(WrappingBinaryOp):
+    """The difference."""
+
+    name = "cuda_tile.subi"
+
+
+@irdl_op_definition
+class MulIOp(WrappingBinaryOp):
+    """The product."""
+
+    name = "cuda_tile.muli"
+
+
+@irdl_op_definition
+class ShLIOp(WrappingBinaryOp):
+    """`lhs` shifted to the left by `rhs` bits."""
+
+    name = "cuda_tile.shli"
+
+
+@irdl_op_definition
+class ShRIOp(SignedBinaryOp):
+    """`lhs` shifted to the right by `rhs` bits; copies of the sign come in if it is signed."""
+
+    name = "cuda_tile.shri"
+
+
+@irdl_op_definition
+class DivIOp(SignedBinaryOp):
+    """The quotient, rounded to zero, or as `rounding` says."""
+
+    name = "cuda_tile.divi"
+
+    rounding = prop_def(RoundingModeAttr, default_value=RoundingModeAttr(RoundingMode.ZERO))
+
+    # Division by zero is undefined: no pass may compute it where the program does not.
+    traits = traits_def()
+
+
+@irdl_op_definition
+class RemIOp(SignedBinaryOp):
+    """The remainder of the division that is rounded to zero."""
+
+    name = "cuda_tile.remi"
+
+
+@irdl_op_definition
+class MaxIOp(SignedBinaryOp):
+    """The greater integer."""
+
+    name = "cuda_tile.maxi"
+
+
+@irdl_op_definition
+class MinIOp(SignedBinaryOp):
+    """The lesser integer."""
+
+    name = "cuda_tile.mini"
+
+
+@irdl_op_definition
+class MulhiIOp(TileOp):
+    """The upper half of the bits of the product of unsigned integers."""
+
+    name = "cuda_tile.mulhii"
+
+    T: ClassVar = VarConstraint("T", INT)
+    x = operand_def(T)
+    y = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class AndIOp(IntBinaryOp):
+    """Bitwise and."""
+
+    name = "cuda_tile.andi"
+
+
+@irdl_op_definition
+class OrIOp(IntBinaryOp):
+    """Bitwise or."""
+
+    name = "cuda_tile.ori"
+
+
+@irdl_op_definition
+class XOrIOp(IntBinaryOp):
+    """Bitwise exclusive or."""
+
+    name = "cuda_tile.xori"
+
+
+# Comparisons, and the choice by their results.
+
+
+@irdl_op_definition
+class CmpFOp(TileOp):
+    """Whether floats are in a relation."""
+
+    name = "cuda_tile.cmpf"
+
+    T: ClassVar = VarConstraint("T", FLOAT)
+    comparison_predicate = prop_def(ComparisonPredicateAttr)
+    comparison_ordering = prop_def(ComparisonOrderingAttr)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    result = result_def(BOOL)
+
+    traits = traits_def(Pure())
+
+    @classmethod
+    def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
+        (type,) = super().infer_types(*operands)
+        return (type.with_element(i1) if isinstance(type, TileType) else type,)
+
+
+@irdl_op_definition
+class CmpIOp(TileOp):
+    """Whether integers are in a relation."""
+
+    name = "cuda_tile.cmpi"
+
+    T: ClassVar = VarConstraint("T", INT)
+    comparison_predicate = prop_def(ComparisonPredicateAttr)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    signedness = prop_def(SignednessAttr)
+    result = result_def(BOOL)
+
+    traits = traits_def(Pure())
+
+    @classmethod
+    def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
+        (type,) = super().infer_types(*operands)
+        return (type.with_element(i1) if isinstance(type, TileType) else type,)
+
+
+@irdl_op_definition
+class SelectOp(TileOp):
+    """The element of `val_if_true` where `cond` is true, else that of `val_if_false`."""
+
+    name = "cuda_tile.select"
+
+    RESULT_OF: ClassVar = 1
+
+    T: ClassVar = VarConstraint("T", TILE)
+    cond = operand_def(BOOL)
+    val_if_true = operand_def(T)
+    val_if_false = operand_def(T)
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+
+# Conversions.
+
+
+@irdl_op_definition
+class BitcastOp(TileOp):
+    """The bits of the element as a number of another type of the same width."""
+
+    name = "cuda_tile.bitcast"
+
+    source = operand_def(NUMBER)
+    result = result_def(NUMBER)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class ExtIOp(TileOp):
+    """The integer with more bits: copies of the sign if it is signed, else zeros."""
+
+    name = "cuda_tile.exti"
+
+    from_ = operand_def(TileOf((*INTEGERS, I4)))
+    signedness = prop_def(SignednessAttr)
+    to = result_def(TileOf((*INTEGERS, I4)))
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class TruncIOp(TileOp):
+    """The lower bits of the integer."""
+
+    name = "cuda_tile.trunci"
+
+    from_ = operand_def(TileOf((*INTEGERS, I4)))
+    overflow = prop_def(IntegerOverflowAttr, default_value=NO_OVERFLOW_FLAGS)
+    to = result_def(TileOf((*INTEGERS, I4)))
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class FToFOp(TileOp):
+    """The float as a float of another type."""
+
+    name = "cuda_tile.ftof"
+
+    from_ = operand_def(ANY_FLOAT)
+    rounding_mode = prop_def(RoundingModeAttr, default_value=NEAREST_EVEN)
+    to = result_def(ANY_FLOAT)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class FToIOp(TileOp):
+    """The float without its fraction, as an integer."""
+
+    name = "cuda_tile.ftoi"
+
+    from_ = operand_def(ANY_FLOAT)
+    signedness = prop_def(SignednessAttr)
+    rounding_mode = prop_def(
+        RoundingModeAttr, default_value=RoundingModeAttr(RoundingMode.NEAREST_INT_TO_ZERO)
+    )
+    to = result_def(INT)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class IToFOp(TileOp):
+    """The integer as a float."""
+
+    name = "cuda_tile.itof"
+
+    from_ = operand_def(INT)
+    signedness = prop_def(SignednessAttr)
+    rounding_mode = prop_def(RoundingModeAttr, default_value=NEAREST_EVEN)
+    to = result_def(ANY_FLOAT)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class IntToPtrOp(TileOp):
+    """The address as a pointer."""
+
+    name = "cuda_tile.int_to_ptr"
+
+    source = operand_def(TileOf((i64,)))
+    result = result_def(POINTER)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class PtrToIntOp(TileOp):
+    """The address of the pointer."""
+
+    name = "cuda_tile.ptr_to_int"
+
+    source = operand_def(POINTER)
+    result = result_def(TileOf((i64,)))
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class PtrToPtrOp(TileOp):
+    """The pointer as a pointer to another type."""
+
+    name = "cuda_tile.ptr_to_ptr"
+
+    source = operand_def(POINTER)
+    result = result_def(POINTER)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class OffsetOp(TileOp):
+    """The pointer, moved by `offset` elements of its pointee type."""
+
+    name = "cuda_tile.offset"
+
+    T: ClassVar = VarConstraint("T", POINTER)
+    ptr = operand_def(T)
+    offset = operand_def(INT)
+    result = result_def(T)
+
+    traits = traits_def(Pure())

@@ -1,0 +1,181 @@
+"""Access to memory by tiles of pointers, atomic operations, and the tokens that order accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+
+from .attributes import (
+    AtomicRMWModeAttr,
+    MemoryOrderingSemanticsAttr,
+    MemoryScopeAttr,
+    OptimizationHintsAttr,
+)
+from .constraints import BOOL, NUMBER, POINTER, SCALAR_POINTER, TILE
+from .memory_effects import LoadEffect, StoreEffect
+from .tile_op import Operand, TileOp
+from .types import TokenType, pointee
+
+__all__ = [
+    "AllocaOp",
+    "AtomicCASTkoOp",
+    "AtomicRMWTkoOp",
+    "JoinTokensOp",
+    "LoadPtrTkoOp",
+    "MakeTokenOp",
+    "StorePtrTkoOp",
+]
+
+
+@irdl_op_definition
+class MakeTokenOp(TileOp):
+    """A token that waits for nothing."""
+
+    name = "cuda_tile.make_token"
+
+    RESULTS: ClassVar = (TokenType(),)
+
+    result = result_def(TokenType)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class JoinTokensOp(TileOp):
+    """A token that waits for all of `tokens`."""
+
+    name = "cuda_tile.join_tokens"
+
+    RESULTS: ClassVar = (TokenType(),)
+
+    tokens = var_operand_def(TokenType)
+    result = result_def(TokenType)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class AllocaOp(TileOp):
+    """Memory for `num_elem` elements until the end of the block; of this tile block alone, unless
+    `global`."""
+
+    name = "cuda_tile.alloca"
+
+    num_elem = prop_def(IntegerAttr[I64])
+    alignment = prop_def(IntegerAttr[I64])
+    global_ = opt_prop_def(UnitAttr, prop_name="global")
+    result = result_def(SCALAR_POINTER)
+
+
+@irdl_op_definition
+class LoadPtrTkoOp(TileOp):
+    """The numbers at pointers, loaded after the operations of `token`. Where `mask` is false,
+    nothing is loaded, and the element is that of `paddingValue`."""
+
+    name = "cuda_tile.load_ptr_tko"
+
+    memory_ordering_semantics = prop_def(MemoryOrderingSemanticsAttr)
+    memory_scope = opt_prop_def(MemoryScopeAttr)
+    source = operand_def(POINTER)
+    mask = opt_operand_def(BOOL)
+    paddingValue = opt_operand_def(NUMBER)
+    token = opt_operand_def(TokenType)
+    optimization_hints = opt_prop_def(OptimizationHintsAttr)
+    result = result_def(TILE)
+    result_token = result_def(TokenType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(LoadEffect())
+
+    @classmethod
+    def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
+        (type,) = super().infer_types(*operands)
+        return (pointee(type), TokenType())
+
+
+@irdl_op_definition
+class StorePtrTkoOp(TileOp):
+    """Store numbers at pointers where `mask` is true, after the operations of `token`."""
+
+    name = "cuda_tile.store_ptr_tko"
+
+    RESULTS: ClassVar = (TokenType(),)
+
+    memory_ordering_semantics = prop_def(MemoryOrderingSemanticsAttr)
+    memory_scope = opt_prop_def(MemoryScopeAttr)
+    destination = operand_def(POINTER)
+    value = operand_def(TILE)
+    mask = opt_operand_def(BOOL)
+    token = opt_operand_def(TokenType)
+    optimization_hints = opt_prop_def(OptimizationHintsAttr)
+    result_token = result_def(TokenType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(StoreEffect())
+
+
+@irdl_op_definition
+class AtomicRMWTkoOp(TileOp):
+    """The numbers at pointers; each is replaced by its combination with the element of `arg`."""
+
+    name = "cuda_tile.atomic_rmw_tko"
+
+    T: ClassVar = VarConstraint("T", TILE)
+    memory_ordering_semantics = prop_def(MemoryOrderingSemanticsAttr)
+    memory_scope = prop_def(MemoryScopeAttr)
+    pointers = operand_def(POINTER)
+    mode = prop_def(AtomicRMWModeAttr)
+    arg = operand_def(T)
+    mask = opt_operand_def(BOOL)
+    token = opt_operand_def(TokenType)
+    result = result_def(T)
+    result_token = result_def(TokenType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @classmethod
+    def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
+        (type,) = super().infer_types(*operands)
+        return (pointee(type), TokenType())
+
+
+@irdl_op_definition
+class AtomicCASTkoOp(TileOp):
+    """The numbers at pointers; each that equals the element of `cmp` is replaced by that of
+    `val`."""
+
+    name = "cuda_tile.atomic_cas_tko"
+
+    T: ClassVar = VarConstraint("T", TILE)
+    memory_ordering_semantics = prop_def(MemoryOrderingSemanticsAttr)
+    memory_scope = prop_def(MemoryScopeAttr)
+    pointers = operand_def(POINTER)
+    cmp = operand_def(T)
+    val = operand_def(T)
+    mask = opt_operand_def(BOOL)
+    token = opt_operand_def(TokenType)
+    result = result_def(T)
+    result_token = result_def(TokenType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @classmethod
+    def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
+        (type,) = super().infer_types(*operands)
+        return (pointee(type), TokenType())

@@ -1,0 +1,212 @@
+"""Modules, entries and global variables, and what an entry asks of its launch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    I64,
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    FlatSymbolRefAttr,
+    FunctionType,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Region
+from xdsl.irdl import (
+    AnyOf,
+    AttrSizedOperandSegments,
+    BaseAttr,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface, SymbolTable
+
+from .attributes import (
+    BoundedAttr,
+    DivByAttr,
+    OptimizationHintsAttr,
+    SameElementsAttr,
+    SymbolVisibility,
+    SymbolVisibilityAttr,
+)
+from .constraints import BOOL, SCALAR_I32, SCALAR_POINTER, TILE
+from .tile_op import TileOp
+from .types import TokenType, scalar
+
+__all__ = [
+    "AssertOp",
+    "AssumeOp",
+    "EntryOp",
+    "GetGlobalOp",
+    "GetNumTileBlocksOp",
+    "GetTileBlockIdOp",
+    "GlobalOp",
+    "ModuleOp",
+    "PrintTkoOp",
+]
+
+
+@irdl_op_definition
+class ModuleOp(TileOp):
+    """Entries and global variables; what bytecode holds."""
+
+    name = "cuda_tile.module"
+
+    sym_name = prop_def(StringAttr)
+    producer = opt_prop_def(StringAttr)
+    body = region_def("single_block")
+
+    traits = traits_def(SymbolOpInterface(), SymbolTable(), IsolatedFromAbove(), NoTerminator())
+
+    def __init__(self, name: str, body: Region | None = None):
+        """Without `body` the module gets an empty block."""
+        super().__init__(
+            regions=[Region(Block()) if body is None else body], sym_name=StringAttr(name)
+        )
+
+
+@irdl_op_definition
+class EntryOp(TileOp):
+    """A kernel: it runs once for each tile block of a grid."""
+
+    name = "cuda_tile.entry"
+
+    sym_name = prop_def(StringAttr)
+    function_type = prop_def(FunctionType)
+    arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
+    res_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
+    optimization_hints = opt_prop_def(OptimizationHintsAttr)
+    body = region_def("single_block")
+
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove())
+
+    def __init__(
+        self,
+        name: str,
+        arg_types: Sequence[Attribute],
+        body: Region | None = None,
+        optimization_hints: OptimizationHintsAttr | None = None,
+    ):
+        """Without `body` the entry gets a block with its parameters, and no operations."""
+        super().__init__(
+            regions=[Region(Block(arg_types=arg_types)) if body is None else body],
+            sym_name=StringAttr(name),
+            function_type=FunctionType.from_lists(arg_types, ()),
+            optimization_hints=optimization_hints,
+        )
+
+
+@irdl_op_definition
+class GlobalOp(TileOp):
+    """A variable in global memory with its first value."""
+
+    name = "cuda_tile.global"
+
+    sym_name = prop_def(StringAttr)
+    value = prop_def(DenseIntOrFPElementsAttr)
+    alignment = prop_def(IntegerAttr[I64], default_value=IntegerAttr(0, i64))
+    constant = opt_prop_def(UnitAttr)
+    symbol_visibility = prop_def(
+        SymbolVisibilityAttr, default_value=SymbolVisibilityAttr(SymbolVisibility.PUBLIC)
+    )
+
+    traits = traits_def(SymbolOpInterface())
+
+
+@irdl_op_definition
+class GetGlobalOp(TileOp):
+    """The pointer to a global variable."""
+
+    name = "cuda_tile.get_global"
+
+    global_name = prop_def(FlatSymbolRefAttr, prop_name="name")
+    result = result_def(SCALAR_POINTER)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class GetTileBlockIdOp(TileOp):
+    """The place of this tile block in the grid."""
+
+    name = "cuda_tile.get_tile_block_id"
+
+    RESULTS: ClassVar = (scalar(i32),) * 3
+
+    blockId_x = result_def(SCALAR_I32)
+    blockId_y = result_def(SCALAR_I32)
+    blockId_z = result_def(SCALAR_I32)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class GetNumTileBlocksOp(TileOp):
+    """The size of the grid."""
+
+    name = "cuda_tile.get_num_tile_blocks"
+
+    RESULTS: ClassVar = (scalar(i32),) * 3
+
+    gridSize_x = result_def(SCALAR_I32)
+    gridSize_y = result_def(SCALAR_I32)
+    gridSize_z = result_def(SCALAR_I32)
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class AssumeOp(TileOp):
+    """The value, of which a predicate holds; if it does not, the program is undefined."""
+
+    name = "cuda_tile.assume"
+
+    T: ClassVar = VarConstraint("T", BaseAttr(Attribute))
+    value = operand_def(T)
+    predicate = prop_def(
+        AnyOf((BaseAttr(DivByAttr), BaseAttr(SameElementsAttr), BaseAttr(BoundedAttr)))
+    )
+    result = result_def(T)
+
+    # As in MLIR, it has no traits: a pass that removes dead code keeps it.
+
+
+@irdl_op_definition
+class AssertOp(TileOp):
+    """Stop with a message unless all elements of the condition are true."""
+
+    name = "cuda_tile.assert"
+
+    condition = operand_def(BOOL)
+    message = prop_def(StringAttr)
+
+
+@irdl_op_definition
+class PrintTkoOp(TileOp):
+    """Print a format with the operands, after the operations of `token`."""
+
+    name = "cuda_tile.print_tko"
+
+    RESULTS: ClassVar = (TokenType(),)
+
+    str = prop_def(StringAttr)
+    args = var_operand_def(TILE)
+    token = opt_operand_def(TokenType)
+    result_token = result_def(TokenType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
