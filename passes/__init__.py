@@ -156,6 +156,7 @@ UNIVERSE = ExtendingUniverse(
     all_dialects={
         "relax": factory_of(".dialects.relax:Relax", __name__),
         "tir": factory_of(".dialects.tir:Tir", __name__),
+        "cuda_tile": factory_of(".dialects.cuda_tile.dialect:CUDA_TILE", __name__),
         "index": factory_of(".dialects.extensions.index:Index", __name__),
     },
     all_passes={

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     FloatData,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.printer import Printer
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Float8E5M2FNUZType",
     "Float8E5M2Type",
     "Float8E8M0FNUType",
+    "FloatTF32Type",
     "byte_size",
     "key_of",
     "pack",
@@ -112,6 +113,18 @@ def _bf16_bytes(value: float) -> bytes:
     return struct.pack("<f", value)[2:]
 
 
+class _AbsentType(ParametrizedAttribute, TypeAttribute):
+    """A type that this xDSL does not have."""
+
+
+if TYPE_CHECKING or hasattr(builtin, "FloatTF32Type"):
+    from xdsl.dialects.builtin import FloatTF32Type
+else:
+
+    class FloatTF32Type(_AbsentType):
+        name = "tf32"
+
+
 if TYPE_CHECKING or NARROW_FLOATS:
     from xdsl.dialects.builtin import (
         Float4E2M1FNType,
@@ -122,9 +135,6 @@ if TYPE_CHECKING or NARROW_FLOATS:
         Float8E8M0FNUType,
     )
 else:  # until xDSL 0.66
-
-    class _AbsentType(builtin.ParametrizedAttribute, builtin.TypeAttribute):
-        """A type that this xDSL does not have."""
 
     class Float4E2M1FNType(_AbsentType):
         name = "f4E2M1FN"

@@ -1,0 +1,112 @@
+"""The sizes of the tiles of a product, and a model of the cycles that it takes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import ceil
+
+from ....dialects.target import Target
+from ..choices import Form, Space
+from .tile_writer import power_of_two
+
+__all__ = ["ProductSpace", "ProductTiles"]
+
+SIDES = (16, 32, 64, 128, 256)
+LINES = (64, 128)
+"""The bytes of a row of an operand's tile: one or two sectors of a transfer."""
+PARTS = (1, 2, 4, 8, 16, 32)
+STAGES = 3
+"""The tiles of each operand that are in shared memory at a time: one in use, others under way."""
+ACCUMULATOR = 128 << 10
+"""The bytes of the registers that sums may take: half of those of a multiprocessor."""
+
+L2_RATE = 64
+"""The bytes that a multiprocessor gets from the second cache in a cycle."""
+MEMORY_RATE = 14
+"""The bytes of memory in a cycle, for each multiprocessor."""
+LAUNCH = 4000
+"""The cycles of one more launch."""
+START = 1200
+"""The cycles until a block has its first tiles, and after its last product."""
+STEP = 60
+"""The cycles between two steps along the terms."""
+RATES = {"f16": 1024, "bf16": 1024, "tf32": 512, "i8": 2048, "f32": 128, "f64": 64}
+"""The products that a multiprocessor adds in a cycle, by the type of the operands."""
+
+
+@dataclass(frozen=True)
+class ProductTiles:
+    """The tile that a block computes, and how many terms it multiplies at a time."""
+
+    m: int
+    n: int
+    k: int
+    parts: int
+    """The blocks that share the terms of a tile."""
+
+
+@dataclass(frozen=True)
+class ProductSpace(Space[ProductTiles]):
+    """The tiles of `batch` products of matrices of m rows, n columns and k terms."""
+
+    batch: int
+    m: int
+    n: int
+    k: int
+    kind_of_terms: str
+    """f16, bf16, tf32, f32, f64 or i8."""
+    bytes: int
+    """Those of an element of the operands."""
+    target: Target
+
+    kind = "product-tiles"
+
+    def problem(self) -> Form:
+        sizes = {"batch": self.batch, "m": self.m, "n": self.n, "k": self.k}
+        return {**sizes, "terms": self.kind_of_terms}
+
+    def candidates(self) -> Iterator[ProductTiles]:
+        rows, columns = (
+            [s for s in SIDES if s <= max(16, power_of_two(n))] for n in (self.m, self.n)
+        )
+        terms = {min(line // self.bytes, max(16, power_of_two(self.k))) for line in LINES}
+        for m, n, k, parts in product(rows, columns, sorted(terms), PARTS):
+            if self.fits(m, n, k) and parts <= ceil(self.k / k):
+                yield ProductTiles(m, n, k, parts)
+
+    def fits(self, m: int, n: int, k: int) -> bool:
+        """Return whether the tiles fit into shared memory and registers."""
+        wide = max(4, self.bytes)
+        shared = STAGES * (m + n) * k * self.bytes
+        return m * n * wide <= ACCUMULATOR and shared <= self.target.l1_cache
+
+    def estimate(self, candidate: ProductTiles) -> float:
+        c = candidate
+        tiles = self.batch * ceil(self.m / c.m) * ceil(self.n / c.n)
+        waves = ceil(tiles * c.parts / self.target.cores)
+        steps = ceil(ceil(self.k / c.k) / c.parts)
+        compute = c.m * c.n * c.k / self.rate(c)
+        load = (c.m + c.n) * c.k * self.bytes / L2_RATE
+        block = START + steps * (STEP + max(compute, load)) + c.m * c.n * 4 / L2_RATE
+        operands = self.batch * (self.m + self.n) * self.k * self.bytes
+        return max(waves * block, operands / self.bandwidth) + self.combination(c, tiles)
+
+    @property
+    def bandwidth(self) -> float:
+        return MEMORY_RATE * self.target.cores
+
+    def rate(self, c: ProductTiles) -> float:
+        """Return the products in a cycle; tensor cores are full from 64 rows on."""
+        full = RATES[self.kind_of_terms]
+        if self.kind_of_terms in ("f32", "f64"):
+            return full
+        newer = self.target.cpu in ("sm_90", "sm_100")
+        return full * (2 if newer else 1) * min(1, max(c.m, c.n) / 64) * min(1, c.m / 32)
+
+    def combination(self, c: ProductTiles, tiles: int) -> float:
+        """Return the cycles of adding the parts: a launch, and twice their bytes."""
+        if c.parts == 1:
+            return 0
+        return LAUNCH + 2 * c.parts * tiles * c.m * c.n * 4 / (4 * self.bandwidth)

@@ -1,0 +1,53 @@
+"""The tile program of a primitive function, by the families of its operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from ....dialects.relax.contraction.attention import AttentionOp
+from ....dialects.sizes import TooComplex
+from ....dialects.target import Target
+from ....dialects.tir.functions import UnknownExtent
+from ..choices import Choice, NoKernel
+from .row_kernels import row_program
+from .row_operations import ROW_OPERATIONS
+from .tile_attention import attention_program
+from .tile_builder import Family, OnTiles, TileKernel, group_of, kernel_from
+from .tile_products import PRODUCTS
+from .tile_scan import SCANS, scan_program
+
+__all__ = ["FAMILIES", "tile_kernel_of"]
+
+
+FAMILIES: Mapping[type[Operation], Family] = {
+    **PRODUCTS,
+    **dict.fromkeys(ROW_OPERATIONS, row_program),
+    **dict.fromkeys(SCANS, scan_program),
+    AttentionOp: attention_program,
+}
+"""The families by the operations that they compute. The first such operation of a group decides."""
+
+
+def tile_kernel_of(
+    func: FuncOp,
+    target: Target,
+    elementwise: OnTiles,
+    measured: Sequence[Choice] | None = None,
+) -> TileKernel | None:
+    """Return the kernel of `func` on a GPU as tile programs, or None if there is none; it may still
+    be computed by loops. `elementwise` computes an element-wise operation on tiles.
+
+    Choices are made by estimates, except for those that were `measured`.
+    """
+    found = [family for op in func.walk() if (family := FAMILIES.get(type(op))) is not None]
+    if not found:
+        return None
+    try:
+        group = group_of(func, target, elementwise, measured)
+        program = found[0](group)
+        return None if program is None else kernel_from(group, program)
+    except (NoKernel, UnknownExtent, TooComplex):
+        return None

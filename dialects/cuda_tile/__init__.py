@@ -1,0 +1,1 @@
+"""NVIDIA's CUDA Tile IR: `dialect.CUDA_TILE` is the dialect."""

@@ -1,0 +1,426 @@
+"""Attributes of CUDA Tile IR: enumerations, hints, and the predicates of `assume`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from xdsl.dialects.builtin import (
+    I64,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntAttr,
+    IntegerAttr,
+    NoneAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Data, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from ...passmanager.releases.attributes import EnumAttribute
+
+__all__ = [
+    "AtomicRMWMode",
+    "AtomicRMWModeAttr",
+    "BoundedAttr",
+    "ComparisonOrdering",
+    "ComparisonOrderingAttr",
+    "ComparisonPredicate",
+    "ComparisonPredicateAttr",
+    "DivByAttr",
+    "IntegerOverflow",
+    "IntegerOverflowAttr",
+    "MemoryOrderingSemantics",
+    "MemoryOrderingSemanticsAttr",
+    "MemoryScope",
+    "MemoryScopeAttr",
+    "OptimizationHintsAttr",
+    "PaddingValue",
+    "PaddingValueAttr",
+    "RoundingMode",
+    "RoundingModeAttr",
+    "SameElementsAttr",
+    "Signedness",
+    "SignednessAttr",
+    "SymbolVisibility",
+    "SymbolVisibilityAttr",
+    "attribute_of",
+]
+
+
+# Enumerations. The position of a member is its number in the bytecode.
+
+
+class Signedness(StrEnum):
+    """How the bits of integers are read."""
+
+    UNSIGNED = "unsigned"
+    SIGNED = "signed"
+
+
+class IntegerOverflow(StrEnum):
+    """The overflows of an integer operation that do not happen."""
+
+    NONE = "none"
+    NSW = "no_signed_wrap"
+    NUW = "no_unsigned_wrap"
+    NW = "no_wrap"
+
+
+class RoundingMode(StrEnum):
+    """How a result is rounded, or how exact it is."""
+
+    NEAREST_EVEN = "nearest_even"
+    ZERO = "zero"
+    NEGATIVE_INF = "negative_inf"
+    POSITIVE_INF = "positive_inf"
+    APPROX = "approx"
+    FULL = "full"
+    NEAREST_INT_TO_ZERO = "nearest_int_to_zero"
+
+
+class ComparisonOrdering(StrEnum):
+    """Whether a comparison with NaN is false (`ordered`) or true."""
+
+    UNORDERED = "unordered"
+    ORDERED = "ordered"
+
+
+class ComparisonPredicate(StrEnum):
+    """The relation that a comparison tests."""
+
+    EQUAL = "equal"
+    NOT_EQUAL = "not_equal"
+    LESS_THAN = "less_than"
+    LESS_THAN_OR_EQUAL = "less_than_or_equal"
+    GREATER_THAN = "greater_than"
+    GREATER_THAN_OR_EQUAL = "greater_than_or_equal"
+
+
+class AtomicRMWMode(StrEnum):
+    """The function of the old value in memory and the operand that an atomic operation stores."""
+
+    AND = "and"
+    OR = "or"
+    XOR = "xor"
+    ADD = "add"
+    ADDF = "addf"
+    MAX = "max"
+    MIN = "min"
+    UMAX = "umax"
+    UMIN = "umin"
+    XCHG = "xchg"
+
+
+class MemoryScope(StrEnum):
+    """The threads that may access the same memory at the same time."""
+
+    TL_BLK = "tl_blk"
+    DEVICE = "device"
+    SYS = "sys"
+
+
+class MemoryOrderingSemantics(StrEnum):
+    """The order of an access to memory and the accesses of other threads."""
+
+    WEAK = "weak"
+    RELAXED = "relaxed"
+    ACQUIRE = "acquire"
+    RELEASE = "release"
+    ACQ_REL = "acq_rel"
+
+
+class PaddingValue(StrEnum):
+    """The value of the elements of a loaded tile that are outside of the tensor."""
+
+    ZERO = "zero"
+    NEG_ZERO = "neg_zero"
+    NAN = "nan"
+    POS_INF = "pos_inf"
+    NEG_INF = "neg_inf"
+
+
+class SymbolVisibility(StrEnum):
+    """Whether a symbol is visible outside of its module."""
+
+    PUBLIC = "public"
+    PRIVATE = "private"
+
+
+class BracketedEnum:
+    """The syntax `<value>` of an enumeration attribute."""
+
+    data: Any
+    enum_type: ClassVar[type[StrEnum]]
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data.value)
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Any:
+        with parser.in_angle_brackets():
+            return parser.parse_str_enum(cls.enum_type)
+
+
+@irdl_attr_definition
+class SignednessAttr(BracketedEnum, EnumAttribute[Signedness]):
+    """The signedness of an operand, as an attribute."""
+
+    name = "cuda_tile.signedness"
+
+
+@irdl_attr_definition
+class IntegerOverflowAttr(BracketedEnum, EnumAttribute[IntegerOverflow]):
+    """The overflow flags of an operation, as an attribute."""
+
+    name = "cuda_tile.overflow"
+
+
+@irdl_attr_definition
+class RoundingModeAttr(BracketedEnum, EnumAttribute[RoundingMode]):
+    """A rounding mode, as an attribute."""
+
+    name = "cuda_tile.rounding"
+
+
+@irdl_attr_definition
+class ComparisonOrderingAttr(BracketedEnum, EnumAttribute[ComparisonOrdering]):
+    """The ordering of a comparison, as an attribute."""
+
+    name = "cuda_tile.comparison_ordering"
+
+
+@irdl_attr_definition
+class ComparisonPredicateAttr(BracketedEnum, EnumAttribute[ComparisonPredicate]):
+    """The predicate of a comparison, as an attribute."""
+
+    name = "cuda_tile.comparison_predicate"
+
+
+@irdl_attr_definition
+class AtomicRMWModeAttr(BracketedEnum, EnumAttribute[AtomicRMWMode]):
+    """The function of an atomic operation, as an attribute."""
+
+    name = "cuda_tile.atomic_rmw_mode"
+
+
+@irdl_attr_definition
+class MemoryScopeAttr(BracketedEnum, EnumAttribute[MemoryScope]):
+    """A memory scope, as an attribute."""
+
+    name = "cuda_tile.memory_scope"
+
+
+@irdl_attr_definition
+class MemoryOrderingSemanticsAttr(BracketedEnum, EnumAttribute[MemoryOrderingSemantics]):
+    """A memory order, as an attribute."""
+
+    name = "cuda_tile.memory_ordering_semantics"
+
+
+@irdl_attr_definition
+class PaddingValueAttr(BracketedEnum, EnumAttribute[PaddingValue]):
+    """A padding value, as an attribute."""
+
+    name = "cuda_tile.padding_value"
+
+
+@irdl_attr_definition
+class SymbolVisibilityAttr(BracketedEnum, EnumAttribute[SymbolVisibility]):
+    """The visibility of a symbol, as an attribute."""
+
+    name = "cuda_tile.symbol_visibility"
+
+
+_ENUMERATIONS: dict[type[StrEnum], type[Data[StrEnum]]] = {
+    cls.enum_type: cls
+    for cls in (
+        SignednessAttr,
+        IntegerOverflowAttr,
+        RoundingModeAttr,
+        ComparisonOrderingAttr,
+        ComparisonPredicateAttr,
+        AtomicRMWModeAttr,
+        MemoryScopeAttr,
+        MemoryOrderingSemanticsAttr,
+        PaddingValueAttr,
+        SymbolVisibilityAttr,
+    )
+}
+
+
+def attribute_of(value: Attribute | StrEnum | bool | None) -> Attribute | None:
+    """Return a member of an enumeration as its attribute, True as a unit attribute, False as None,
+    and an attribute as it is."""
+    if isinstance(value, StrEnum):
+        return _ENUMERATIONS[type(value)](value)
+    if isinstance(value, bool):
+        return UnitAttr() if value else None
+    return value
+
+
+# Hints, and the predicates of `assume`.
+
+
+@irdl_attr_definition
+class OptimizationHintsAttr(ParametrizedAttribute):
+    """Hints for the compiler, in a dictionary of dictionaries: processor, then hint.
+
+    <sm_90 = {num_cta_in_cga = 2}, default = {occupancy = 1}>
+    """
+
+    name = "cuda_tile.optimization_hints"
+
+    value: DictionaryAttr
+
+    def __init__(self, value: DictionaryAttr | Mapping[str, Attribute]):
+        super().__init__(value if isinstance(value, DictionaryAttr) else DictionaryAttr(value))
+
+    def verify(self) -> None:
+        for processor, hints in self.value.data.items():
+            if not isinstance(hints, DictionaryAttr):
+                raise VerifyException(
+                    f"optimization_hints of {processor}: expected a dictionary, got {hints}"
+                )
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            entries = parser.parse_optional_undelimited_comma_separated_list(
+                lambda: _parse_optional_hints(parser), lambda: _parse_hints(parser)
+            )
+        if len(value := dict(entries or ())) < len(entries or ()):
+            parser.raise_error("optimization_hints name a processor twice")
+        return (DictionaryAttr(value),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_list(self.value.data.items(), lambda entry: _print_hints(printer, *entry))
+
+
+@irdl_attr_definition
+class DivByAttr(ParametrizedAttribute):
+    """The predicate that elements are multiples of `divisor`: all of them, or the first of each
+    group of `every` elements along dimension `along`, in which they grow by one."""
+
+    name = "cuda_tile.div_by"
+
+    divisor: IntAttr
+    every: IntAttr | NoneAttr
+    along: IntAttr | NoneAttr
+
+    def __init__(self, divisor: int, every: int | None = None, along: int | None = None):
+        super().__init__(IntAttr(divisor), _optional(every), _optional(along))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        every = along = None
+        with parser.in_angle_brackets():
+            divisor = parser.parse_integer(allow_boolean=False)
+            if parser.parse_optional_punctuation(","):
+                parser.parse_keyword("every")
+                every = parser.parse_integer(allow_boolean=False)
+                parser.parse_keyword("along")
+                along = parser.parse_integer(allow_boolean=False)
+        return IntAttr(divisor), _optional(every), _optional(along)
+
+    def print_parameters(self, printer: Printer) -> None:
+        groups = ""
+        if isinstance(self.every, IntAttr) and isinstance(self.along, IntAttr):
+            groups = f", every {self.every.data} along {self.along.data}"
+        printer.print_string(f"<{self.divisor.data}{groups}>")
+
+
+@irdl_attr_definition
+class SameElementsAttr(ParametrizedAttribute):
+    """The predicate that elements are equal in groups: of `values[i]` elements in dimension i."""
+
+    name = "cuda_tile.same_elements"
+
+    values: DenseArrayBase[I64]
+
+    def __init__(self, values: DenseArrayBase[I64] | Sequence[int]):
+        if not isinstance(values, DenseArrayBase):
+            values = DenseArrayBase.from_list(i64, values)
+        super().__init__(values)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            values = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, parser.parse_integer
+            )
+        return (DenseArrayBase.from_list(i64, values),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string(f"<[{', '.join(map(str, self.values.get_values()))}]>")
+
+
+@irdl_attr_definition
+class BoundedAttr(ParametrizedAttribute):
+    """The predicate that elements, as signed integers, are in [`lb`, `ub`]; None is no bound."""
+
+    name = "cuda_tile.bounded"
+
+    lb: IntAttr | NoneAttr
+    ub: IntAttr | NoneAttr
+
+    def __init__(self, lb: int | None, ub: int | None):
+        super().__init__(_optional(lb), _optional(ub))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            lb = _parse_bound(parser)
+            parser.parse_punctuation(",")
+            ub = _parse_bound(parser)
+        return lb, ub
+
+    def print_parameters(self, printer: Printer) -> None:
+        bounds = [str(b.data) if isinstance(b, IntAttr) else "?" for b in (self.lb, self.ub)]
+        printer.print_string(f"<{', '.join(bounds)}>")
+
+
+def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:
+    if parser.parse_optional_punctuation("?"):
+        return NoneAttr()
+    return IntAttr(parser.parse_integer(allow_boolean=False))
+
+
+def _parse_optional_hints(parser: AttrParser) -> tuple[str, Attribute] | None:
+    name = parser.parse_optional_identifier_or_str_literal()
+    return None if name is None else (name, _parse_hints_of(parser))
+
+
+def _parse_hints(parser: AttrParser) -> tuple[str, Attribute]:
+    return parser.parse_identifier_or_str_literal(), _parse_hints_of(parser)
+
+
+def _parse_hints_of(parser: AttrParser) -> Attribute:
+    parser.parse_punctuation("=")
+    return parser.parse_attribute()
+
+
+def _print_hints(printer: Printer, processor: str, hints: Attribute) -> None:
+    printer.print_string(f"{processor} = ")
+    assert isinstance(hints, DictionaryAttr)
+    with printer.in_braces():
+        printer.print_list(hints.data.items(), lambda hint: _print_hint(printer, *hint))
+
+
+def _print_hint(printer: Printer, name: str, value: Attribute) -> None:
+    """Print a hint without its type if it is an i64 or i1, which is how they are read."""
+    printer.print_string(f"{name} = ")
+    if isinstance(value, IntegerAttr) and value.type == i64:
+        return printer.print_string(str(value.value.data))
+    printer.print_attribute(value)
+
+
+def _optional(value: int | None) -> IntAttr | NoneAttr:
+    return NoneAttr() if value is None else IntAttr(value)
