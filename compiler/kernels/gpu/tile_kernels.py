@@ -16,12 +16,14 @@ from .row_kernels import row_program
 from .row_operations import ROW_OPERATIONS
 from .tile_attention import attention_program
 from .tile_builder import Family, OnTiles, TileKernel, group_of, kernel_from
+from .tile_convolutions import CONVOLUTIONS
 from .tile_products import PRODUCTS
 
 __all__ = ["FAMILIES", "tile_kernel_of"]
 
 
 FAMILIES: Mapping[type[Operation], Family] = {
+    **CONVOLUTIONS,
     **PRODUCTS,
     **dict.fromkeys(ROW_OPERATIONS, row_program),
     AttentionOp: attention_program,

@@ -96,7 +96,7 @@ def check_tiles(
     """Check that the tile program of a function computes what the function does; return it."""
     module, kernel = kernel_of_text(text, target)
     expected = passline.run(module, *arrays)
-    results = [np.full_like(array, 7) for array in expected]
+    results = [np.full(array.shape, 7, array.dtype) for array in expected]
     run_kernel(kernel, [*arrays, *results])
     for mine, other in zip(results, expected, strict=True):
         if other.dtype.kind != "f":
