@@ -16,6 +16,7 @@ from .row_kernels import row_program
 from .row_operations import ROW_OPERATIONS
 from .tile_attention import attention_program
 from .tile_builder import Family, OnTiles, TileKernel, group_of, kernel_from
+from .tile_convolutions import CONVOLUTIONS
 from .tile_products import PRODUCTS
 from .tile_scan import SCANS, scan_program
 
@@ -23,6 +24,7 @@ __all__ = ["FAMILIES", "tile_kernel_of"]
 
 
 FAMILIES: Mapping[type[Operation], Family] = {
+    **CONVOLUTIONS,
     **PRODUCTS,
     **dict.fromkeys(ROW_OPERATIONS, row_program),
     **dict.fromkeys(SCANS, scan_program),

@@ -60,6 +60,8 @@ HOST: dict[str, Callable[..., Any]] = {
     "arith.minsi": min,
     "arith.maxsi": max,
     "arith.cmpi": lambda a, b: a == b,
+    "arith.ori": lambda a, b: a | b,
+    "arith.select": lambda condition, a, b: a if condition else b,
     "memref.dim": lambda array, axis: array.shape[axis],
 }
 """The operations of the functions on the host."""
