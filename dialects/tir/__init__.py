@@ -11,6 +11,7 @@ from .ops import (
     ForKindAttr,
     ForOp,
     LanewiseOp,
+    LaunchOp,
     LikelyOp,
     PrefetchOp,
     PrimFuncOp,
@@ -21,6 +22,6 @@ __all__ = ["Tir"]
 
 Tir = Dialect(
     "tir",
-    [AssumeOp, CallOp, Dp4aOp, ForOp, LanewiseOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp],
+    [AssumeOp, CallOp, Dp4aOp, ForOp, LanewiseOp, LaunchOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp],
     [ForKindAttr],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .functions import OUTPUTS, CallOp, PrimFuncOp, output_count
 from .lanewise import Dp4aOp, LanewiseOp, PrefetchOp
+from .launch import LaunchOp
 from .loops import AssumeOp, ForKind, ForKindAttr, ForOp, LikelyOp, YieldOp
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "ForKindAttr",
     "ForOp",
     "LanewiseOp",
+    "LaunchOp",
     "LikelyOp",
     "PrefetchOp",
     "PrimFuncOp",
