@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_float, c_int, c_size_t, c_void_p
 from time import perf_counter, sleep
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..interpreters.arrays import Array
 
 Grid: TypeAlias = tuple[int, int, int]
-Scalar: TypeAlias = "ctypes.c_uint64 | ctypes.c_int32 | ctypes.c_int64 | ctypes.c_float"
+Scalar: TypeAlias = "ctypes._SimpleCData[Any]"  # pyright: ignore[reportPrivateUsage]
 """An argument of a kernel: the address of a buffer, or a number."""
 
 
@@ -48,6 +48,8 @@ class Device(Protocol):
     """The device, as DLPack calls it."""
     stream: int
     """The stream on which everything runs."""
+    waits: bool
+    """Whether each launch waits, so that a fault names its kernel."""
 
     def allocate(self, size: int) -> int:
         """Allocate memory; DriverError with the code OUT_OF_MEMORY if there is too little."""
@@ -141,7 +143,7 @@ class CudaDevice:
         self.stream = driver.handle("cuStreamCreate", 0)
         self._current = self.stream
         self._last: deque[str] = deque(maxlen=REMEMBERED)
-        self._waits = os.environ.get(SYNC, "") not in ("", "0")
+        self.waits = os.environ.get(SYNC, "") not in ("", "0")
 
     def _attribute(self, number: int) -> int:
         value = c_int()
@@ -162,7 +164,7 @@ class CudaDevice:
             return DriverError(self._driver.error_text(name, code), code)
         kind, last = self._driver.name_of(code), ", ".join(self._last) or "unknown"
         text = f"a kernel failed on {self.name}: {kind}; "
-        if self._waits:
+        if self.waits:
             return DriverError(f"{text}it is {last.rpartition(', ')[2]}", code)
         return DriverError(f"{text}the last ones are {last}; {SYNC}=1 tells which it is", code)
 
@@ -246,7 +248,7 @@ class CudaDevice:
             raise DriverError(f"{text}{self.name} has: compile it for {self.target}", code)
         if code != SUCCESS:
             raise self._error(f"the launch of {name}", code)
-        if self._waits and self._current == self.stream:
+        if self.waits and self._current == self.stream:
             self.synchronize()
 
     # Graphs, events, waits

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import BFloat16Type, MemRefType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
@@ -239,16 +239,19 @@ class HostFunctions(InterpreterFunctions):
         if kind == POINTER:
             return self._recorder.buffer(value).place
         scalar = SCALARS[kind](value)
-        if kind[0] == "i" and scalar.value != int(value):
+        if kind in ("i32", "i64") and scalar.value != int(value):
             raise InterpretationError(f"kernel @{kernel} takes sizes of {kind}: {value} exceeds it")
         return scalar
 
 
 SCALARS: Mapping[str, Callable[[Any], Scalar]] = {
+    "i1": ctypes.c_bool,
     "i8": ctypes.c_int8,
     "i16": ctypes.c_int16,
     "i32": ctypes.c_int32,
     "i64": ctypes.c_int64,
+    "f16": lambda value: ctypes.c_uint16(int(np.float16(value).view(np.uint16))),
+    "bf16": lambda value: ctypes.c_uint16(int(codes_of(np.array(value), BFloat16Type()))),
     "f32": ctypes.c_float,
     "f64": ctypes.c_double,
 }

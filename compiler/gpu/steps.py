@@ -72,9 +72,18 @@ class Executor:
     ) -> None:
         self.device = device
         self._kernels, self._host_kernels = kernels, host_kernels
+        self.times: list[tuple[Step, object, object]] | None = None
+        """The steps with the events before and after them, while they are timed."""
 
     def perform(self, step: Step, addresses: Sequence[int]) -> None:
         """Perform a step; `addresses` are those of the allocations."""
+        if self.times is None:
+            return self._perform(step, addresses)
+        first = self.device.event()
+        self._perform(step, addresses)
+        self.times.append((step, first, self.device.event()))
+
+    def _perform(self, step: Step, addresses: Sequence[int]) -> None:
         match step:
             case Launch(name, grid, arguments, where):
                 given = [_scalar(argument, addresses) for argument in arguments]
