@@ -10,8 +10,9 @@ from ctypes import byref, c_float, c_int, c_size_t, c_void_p
 from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
+from ...dialects.cuda_tile.module_ops import ModuleOp as TileModuleOp
 from .driver import (
     FAULTS,
     INVALID_IMAGE,
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 Grid: TypeAlias = tuple[int, int, int]
 Scalar: TypeAlias = "ctypes._SimpleCData[Any]"  # pyright: ignore[reportPrivateUsage]
 """An argument of a kernel: the address of a buffer, or a number."""
+
+
+class Address(ctypes.c_uint64):
+    """An argument that is the address of a buffer of `size` bytes."""
+
+    size = 0
 
 
 class Device(Protocol):
@@ -71,7 +78,7 @@ class Device(Protocol):
         """Write a pattern of 1, 2, 4 or 8 bytes `count` times."""
         ...
 
-    def assemble(self, kernels: ModuleOp) -> bytes:
+    def assemble(self, kernels: Operation) -> bytes:
         """Return a module of tile programs as code that `load` takes."""
         ...
 
@@ -217,9 +224,10 @@ class CudaDevice:
 
     # Code
 
-    def assemble(self, kernels: ModuleOp) -> bytes:
+    def assemble(self, kernels: Operation) -> bytes:
         from .assemble import assemble
 
+        assert isinstance(kernels, TileModuleOp)
         return assemble(kernels, self.target)
 
     def load(self, code: bytes) -> LoadedCode:

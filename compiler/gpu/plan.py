@@ -10,6 +10,7 @@ from ..interpreters.arrays import Array
 from ..interpreters.signature import Function
 from .program import DeviceProgram
 from .recorder import Recorder, run_host
+from .shadows import Place
 from .steps import Buffer, Executor, HostCall, Launch, Memory, Step, arena_places
 
 MAX_GRAPHS = 8
@@ -45,27 +46,24 @@ class Plan:
 def _text(step: Step) -> str:
     match step:
         case Launch(kernel, grid, arguments, where):
-            given = ", ".join(
-                f"%{a.allocation}+{a.offset}" if isinstance(a, tuple) else str(a.value)
-                for a in arguments
-            )
+            given = ", ".join(map(_operand, arguments))
             return f"launch @{kernel}[{', '.join(map(str, grid))}]({given}){where}"
         case HostCall(function, arguments):
-            given = ", ".join(
-                f"%{a.place.allocation}+{a.place.offset}" if isinstance(a, Buffer) else str(a)
-                for a in arguments
-            )
-            return f"call @{function}({given}) on the host"
+            return f"call @{function}({', '.join(map(_operand, arguments))}) on the host"
         case _:
-            (to, at), *rest = step
-            name = type(step).__name__.lower()
-            return f"{name} %{to}+{at} {' '.join(map(_operand, rest))}"
+            return f"{type(step).__name__.lower()} {', '.join(map(_operand, step))}"
 
 
 def _operand(value: object) -> str:
-    if isinstance(value, tuple):
-        return f"%{value[0]}+{value[1]}"
-    return value.hex() if isinstance(value, bytes) else str(value)
+    match value:
+        case Buffer(place=place):
+            return _operand(place)
+        case Place(allocation, offset):
+            return f"%{allocation}+{offset}"
+        case bytes():
+            return value.hex()
+        case _:
+            return str(getattr(value, "value", value))
 
 
 def make_plan(program: DeviceProgram, entry: Function, arguments: Arguments) -> Plan:

@@ -235,9 +235,9 @@ class HostFunctions(InterpreterFunctions):
         self._recorder.issue(Launch(name, (x, y, z), given, where))
         return ()
 
-    def _argument(self, kernel: str, kind: str, value: Any):  # -> Place | Scalar
+    def _argument(self, kernel: str, kind: str, value: Any) -> Buffer | Scalar:
         if kind == POINTER:
-            return self._recorder.buffer(value).place
+            return self._recorder.buffer(value)
         scalar = SCALARS[kind](value)
         if kind in ("i32", "i64") and scalar.value != int(value):
             raise InterpretationError(f"kernel @{kernel} takes sizes of {kind}: {value} exceeds it")

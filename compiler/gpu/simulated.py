@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import ctypes
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation
 
 from ...dialects.cuda_tile.module_ops import EntryOp
+from ...dialects.cuda_tile.types import PointerType, TileType
+from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.ir.walk import walk
-from .device import Grid, Scalar
+from ...passmanager.registry import make_ir_context
+from ..interpreters.arrays import NarrowFloat, codes_of, numbers_of
+from ..interpreters.cuda_tile.grid import launch
+from ..interpreters.cuda_tile.tile_program import TileProgram, TileProgramError
+from ..native.compiled import text_of
+from .device import Address, Grid, Scalar
 from .driver import OUT_OF_MEMORY, DriverError
 from .shadows import device_dtype
 
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
+
+ALIGNMENT = 256
+"""The alignment of allocations."""
 
 
 class SimulatedDevice:
@@ -80,3 +89,77 @@ class SimulatedDevice:
 
     def fill(self, address: int, pattern: bytes, count: int) -> None:
         self._at(address, len(pattern) * count)[:] = np.frombuffer(pattern * count, "u1")
+
+    def assemble(self, kernels: Operation) -> bytes:
+        return text_of(kernels).encode()
+
+    def load(self, code: bytes) -> Mapping[str, object]:
+        module = parse_module(make_ir_context(), code.decode(), "kernels")
+        entries = [op for op in walk(module) if isinstance(op, EntryOp)]
+        return {op.sym_name.data: TileProgram(op, check=self._checked) for op in entries}
+
+    def launch(self, kernel: object, name: str, grid: Grid, arguments: Sequence[Scalar]) -> None:
+        assert isinstance(kernel, TileProgram)
+        memory: dict[tuple[int, str], Numbers] = {}
+        given: list[object] = []
+        types = kernel.entry.function_type.inputs.data
+        for type, argument in zip(types, arguments, strict=True):
+            if not isinstance(argument, Address):
+                given.append(argument.value)
+                continue
+            element = pointee_of(type)
+            key = argument.value, str(element)
+            if key not in memory:
+                memory[key] = Numbers(self._at(argument.value, argument.size), element)
+            given.append(memory[key].array)
+        try:
+            launch(kernel, grid, given)
+        except TileProgramError as error:
+            raise DriverError(f"kernel {name} failed on {self.name}: {error}") from error
+        for numbers in memory.values():
+            numbers.write_back()
+
+    def capture(self, work: Callable[[], None]) -> Callable[[], None]:
+        return work
+
+    def replay(self, graph: object) -> None:
+        cast("Callable[[], None]", graph)()
+
+    def drop(self, graph: object) -> None:
+        pass
+
+    def synchronize(self) -> None:
+        pass
+
+    def event(self) -> float:
+        return perf_counter()
+
+    def seconds(self, first: object, last: object) -> float:
+        return cast("float", last) - cast("float", first)
+
+    def wait_in(self, stream: int) -> None:
+        pass
+
+
+class Numbers:
+    """The elements of a buffer as the interpreter has them: floats that numpy lacks are f32."""
+
+    def __init__(self, memory: Array, element: Attribute) -> None:
+        self._memory = memory.view(device_dtype(element))
+        self._narrow = element if isinstance(element, NarrowFloat) else None
+        self.array = self._memory
+        if self._narrow is not None:
+            self.array = numbers_of(self._memory, self._narrow)
+            self._before = self.array.copy()
+
+    def write_back(self) -> None:
+        """Write the elements that have changed to the memory."""
+        if self._narrow is not None:
+            changed = self.array.view("u4") != self._before.view("u4")
+            self._memory[changed] = codes_of(self.array[changed], self._narrow)
+
+
+def pointee_of(type: Attribute) -> Attribute:
+    """Return the type of the elements that a parameter points to."""
+    assert isinstance(type, TileType) and isinstance(type.element_type, PointerType)
+    return type.element_type.pointee_type

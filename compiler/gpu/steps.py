@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from .device import Device, Grid, Scalar
+from .device import Address, Device, Grid, Scalar
 from .driver import OUT_OF_MEMORY, DriverError
 from .host_kernels import HostKernels
 from .shadows import Place
@@ -20,12 +20,25 @@ if TYPE_CHECKING:
 # Steps: what a call does, in order. They name memory by `Place`, so that they are for any addresses.
 
 
+class Buffer(NamedTuple):
+    """Contiguous elements in the memory of a call."""
+
+    place: Place
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def size(self) -> int:
+        """The bytes of the elements."""
+        return prod(self.shape) * self.dtype.itemsize
+
+
 class Launch(NamedTuple):
-    """A launch of a kernel; places are passed as addresses."""
+    """A launch of a kernel; buffers are passed as addresses."""
 
     kernel: str
     grid: Grid
-    arguments: Sequence[Place | Scalar]
+    arguments: Sequence[Buffer | Scalar]
     where: str
     """The location of the operation that it computes, as ` at x.mlir:3:8`; empty if unknown."""
 
@@ -44,14 +57,6 @@ class Fill(NamedTuple):
     target: Place
     pattern: bytes
     count: int
-
-
-class Buffer(NamedTuple):
-    """Contiguous elements in the memory of a call."""
-
-    place: Place
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
 
 
 class HostCall(NamedTuple):
@@ -115,10 +120,12 @@ def _at(place: Place, addresses: Sequence[int]) -> int:
     return addresses[place.allocation] + place.offset
 
 
-def _scalar(argument: Place | Scalar, addresses: Sequence[int]) -> Scalar:
-    if isinstance(argument, Place):
-        return ctypes.c_uint64(_at(argument, addresses))
-    return argument
+def _scalar(argument: Buffer | Scalar, addresses: Sequence[int]) -> Scalar:
+    if not isinstance(argument, Buffer):
+        return argument
+    address = Address(_at(argument.place, addresses))
+    address.size = argument.size
+    return address
 
 
 # Memory
