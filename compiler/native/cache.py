@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
@@ -66,13 +67,12 @@ class KeyPrinter(ExactPrinter):
 
 
 def versions() -> Iterator[str]:
-    """Yield the versions of all that takes part in a compilation: Passline, xDSL, LLVM."""
-    import llvmlite
-
+    """Yield the versions of all that takes part in a compilation: Passline, xDSL, LLVM, which
+    programs for other devices do without."""
     yield source_stamp()
     yield plugin_stamp()
     yield xdsl_version()
-    yield llvmlite.__version__
+    yield "" if find_spec("llvmlite") is None else version("llvmlite")
 
 
 @cache
