@@ -18,7 +18,10 @@ from xdsl.irdl import (
     traits_def,
 )
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
+from ...passmanager.releases.floats import Float4E2M1FNType, Float8E8M0FNUType
+from ..signature import of_signature
 from .attributes import (
     ComparisonOrderingAttr,
     ComparisonPredicateAttr,
@@ -26,11 +29,14 @@ from .attributes import (
     IntegerOverflowAttr,
     RoundingMode,
     RoundingModeAttr,
+    Signedness,
     SignednessAttr,
 )
-from .constraints import ANY_FLOAT, BOOL, FLOAT, I4, INT, INTEGERS, NUMBER, POINTER, TILE, TileOf
+from .checks import check_f32, check_same_shape, tile, width_of
+from .constraints import ANY_FLOAT, BOOL, FLOAT, INT, NUMBER, POINTER, TILE, TileOf
+from .syntax import types
 from .tile_op import Operand, TileOp
-from .types import TileType
+from .types import I4, INTEGERS, TileType
 
 __all__ = [
     "AbsFOp",
@@ -96,7 +102,41 @@ NO_OVERFLOW_FLAGS = IntegerOverflowAttr(IntegerOverflow.NONE)
 # The families. The type variable makes the types of all operands and of the result one.
 
 
-class FloatUnaryOp(TileOp, ABC):
+IEEE = (
+    RoundingMode.NEAREST_EVEN,
+    RoundingMode.ZERO,
+    RoundingMode.NEGATIVE_INF,
+    RoundingMode.POSITIVE_INF,
+)
+
+
+class FloatOp(TileOp, ABC):
+    """A function of floats, with modifiers."""
+
+    ROUNDINGS: ClassVar[Sequence[RoundingMode]] = IEEE
+    """The rounding modes of the operation."""
+    F32_ROUNDINGS: ClassVar[Sequence[RoundingMode]] = (RoundingMode.APPROX,)
+    """Those that only operations on f32 have."""
+
+    @of_signature
+    def verify_(self) -> None:
+        type = self.results[0].type
+        mode = self.properties.get("rounding_mode")
+        if isinstance(mode, RoundingModeAttr):
+            check_rounding(mode, self.ROUNDINGS)
+            if mode.data in self.F32_ROUNDINGS:
+                check_f32(f"rounding {mode.data}", type)
+        if "flush_to_zero" in self.properties:
+            check_f32("flush_to_zero", type)
+
+
+def check_rounding(mode: RoundingModeAttr, allowed: Sequence[RoundingMode]) -> None:
+    """Raise VerifyException unless the rounding mode is one of those allowed."""
+    if mode.data not in allowed:
+        raise VerifyException(f"rounding {mode.data}: expected {', '.join(allowed)}")
+
+
+class FloatUnaryOp(FloatOp, ABC):
     """A function of each element of a tile of floats."""
 
     T: ClassVar = VarConstraint("T", FLOAT)
@@ -104,6 +144,8 @@ class FloatUnaryOp(TileOp, ABC):
     result = result_def(T)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict " + types("result")
 
 
 class IntUnaryOp(TileOp, ABC):
@@ -115,8 +157,10 @@ class IntUnaryOp(TileOp, ABC):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$source attr-dict " + types("result")
 
-class FloatBinaryOp(TileOp, ABC):
+
+class FloatBinaryOp(FloatOp, ABC):
     """A function of each two elements of tiles of floats."""
 
     T: ClassVar = VarConstraint("T", FLOAT)
@@ -126,6 +170,8 @@ class FloatBinaryOp(TileOp, ABC):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$lhs `,` $rhs attr-dict " + types("result")
+
 
 class RoundedBinaryOp(FloatBinaryOp, ABC):
     """A function of floats whose result is rounded as `rounding_mode` says. With `flush_to_zero`,
@@ -134,12 +180,21 @@ class RoundedBinaryOp(FloatBinaryOp, ABC):
     rounding_mode = prop_def(RoundingModeAttr, default_value=NEAREST_EVEN)
     flush_to_zero = opt_prop_def(UnitAttr)
 
+    assembly_format = (
+        "$lhs `,` $rhs (`rounding` `` $rounding_mode^)? (`flush_to_zero` $flush_to_zero^)? "
+        "attr-dict " + types("result")
+    )
+
 
 class ExtremumOp(FloatBinaryOp, ABC):
     """A minimum or maximum. NaN is no number that counts, but with `propagate_nan`, it wins."""
 
     propagate_nan = opt_prop_def(UnitAttr)
     flush_to_zero = opt_prop_def(UnitAttr)
+
+    assembly_format = (
+        "$lhs `,` $rhs custom<Flags>($flush_to_zero, $propagate_nan) attr-dict " + types("result")
+    )
 
 
 class IntBinaryOp(TileOp, ABC):
@@ -152,17 +207,23 @@ class IntBinaryOp(TileOp, ABC):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$lhs `,` $rhs attr-dict " + types("result")
+
 
 class SignedBinaryOp(IntBinaryOp, ABC):
     """A function of integers that depends on their signedness."""
 
     signedness = prop_def(SignednessAttr)
 
+    assembly_format = "$lhs `,` $rhs custom<Keyword>($signedness) attr-dict " + types("result")
+
 
 class WrappingBinaryOp(IntBinaryOp, ABC):
     """A function of integers modulo 2 to the width; `overflow` says what does not happen."""
 
     overflow = prop_def(IntegerOverflowAttr, default_value=NO_OVERFLOW_FLAGS)
+
+    assembly_format = "$lhs `,` $rhs (`overflow` `` $overflow^)? attr-dict " + types("result")
 
 
 # Floats.
@@ -237,7 +298,11 @@ class TanHOp(FloatUnaryOp):
 
     name = "cuda_tile.tanh"
 
+    ROUNDINGS: ClassVar = (RoundingMode.FULL, RoundingMode.APPROX)
+
     rounding_mode = prop_def(RoundingModeAttr, default_value=RoundingModeAttr(RoundingMode.FULL))
+
+    assembly_format = "$source (`rounding` `` $rounding_mode^)? attr-dict " + types("result")
 
 
 @irdl_op_definition
@@ -260,7 +325,11 @@ class ExpOp(FloatUnaryOp):
 
     name = "cuda_tile.exp"
 
+    ROUNDINGS: ClassVar = (RoundingMode.FULL, RoundingMode.APPROX)
+
     rounding_mode = prop_def(RoundingModeAttr, default_value=RoundingModeAttr(RoundingMode.FULL))
+
+    assembly_format = "$source (`rounding` `` $rounding_mode^)? attr-dict " + types("result")
 
 
 @irdl_op_definition
@@ -271,6 +340,8 @@ class Exp2Op(FloatUnaryOp):
 
     flush_to_zero = opt_prop_def(UnitAttr)
 
+    assembly_format = "$source (`flush_to_zero` $flush_to_zero^)? attr-dict " + types("result")
+
 
 @irdl_op_definition
 class SqrtOp(FloatUnaryOp):
@@ -278,8 +349,15 @@ class SqrtOp(FloatUnaryOp):
 
     name = "cuda_tile.sqrt"
 
+    ROUNDINGS: ClassVar = (*IEEE, RoundingMode.APPROX)
+
     rounding_mode = prop_def(RoundingModeAttr, default_value=NEAREST_EVEN)
     flush_to_zero = opt_prop_def(UnitAttr)
+
+    assembly_format = (
+        "$source (`rounding` `` $rounding_mode^)? (`flush_to_zero` $flush_to_zero^)? "
+        "attr-dict " + types("result")
+    )
 
 
 @irdl_op_definition
@@ -289,6 +367,8 @@ class RsqrtOp(FloatUnaryOp):
     name = "cuda_tile.rsqrt"
 
     flush_to_zero = opt_prop_def(UnitAttr)
+
+    assembly_format = "$source (`flush_to_zero` $flush_to_zero^)? attr-dict " + types("result")
 
 
 @irdl_op_definition
@@ -317,6 +397,9 @@ class DivFOp(RoundedBinaryOp):
     """The quotient."""
 
     name = "cuda_tile.divf"
+
+    ROUNDINGS: ClassVar = (*IEEE, RoundingMode.APPROX, RoundingMode.FULL)
+    F32_ROUNDINGS: ClassVar = (RoundingMode.APPROX, RoundingMode.FULL)
 
 
 @irdl_op_definition
@@ -353,6 +436,8 @@ class PowOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$source `,` $exponent attr-dict " + types("result")
+
 
 @irdl_op_definition
 class Atan2Op(TileOp):
@@ -367,9 +452,11 @@ class Atan2Op(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$x `,` $y attr-dict " + types("result")
+
 
 @irdl_op_definition
-class FmaOp(TileOp):
+class FmaOp(FloatOp):
     """lhs * rhs + acc, rounded once."""
 
     name = "cuda_tile.fma"
@@ -383,6 +470,11 @@ class FmaOp(TileOp):
     result = result_def(T)
 
     traits = traits_def(Pure())
+
+    assembly_format = (
+        "$lhs `,` $rhs `,` $acc (`rounding` `` $rounding_mode^)? "
+        "(`flush_to_zero` $flush_to_zero^)? attr-dict " + types("result")
+    )
 
 
 # Integers.
@@ -402,6 +494,15 @@ class NegIOp(IntUnaryOp):
     name = "cuda_tile.negi"
 
     overflow = prop_def(IntegerOverflowAttr, default_value=NO_OVERFLOW_FLAGS)
+
+    assembly_format = "$source (`overflow` `` $overflow^)? attr-dict " + types("result")
+
+    @of_signature
+    def verify_(self) -> None:
+        if self.overflow.data is IntegerOverflow.NUW:
+            raise VerifyException(
+                "overflow no_unsigned_wrap: integers are signed, expected no_signed_wrap or no_wrap"
+            )
 
 
 @irdl_op_definition
@@ -450,6 +551,18 @@ class DivIOp(SignedBinaryOp):
     # Division by zero is undefined: no pass may compute it where the program does not.
     traits = traits_def()
 
+    assembly_format = (
+        "$lhs `,` $rhs custom<Keyword>($signedness) (`rounding` `` $rounding^)? attr-dict "
+        + types("result")
+    )
+
+    @of_signature
+    def verify_(self) -> None:
+        allowed = [RoundingMode.ZERO, RoundingMode.POSITIVE_INF]
+        if self.signedness.data is Signedness.SIGNED:
+            allowed.append(RoundingMode.NEGATIVE_INF)
+        check_rounding(self.rounding, allowed)
+
 
 @irdl_op_definition
 class RemIOp(SignedBinaryOp):
@@ -484,6 +597,8 @@ class MulhiIOp(TileOp):
     result = result_def(T)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$x `,` $y attr-dict " + types("result")
 
 
 @irdl_op_definition
@@ -525,10 +640,19 @@ class CmpFOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = (
+        "custom<Keyword>($comparison_predicate) custom<Keyword>($comparison_ordering) "
+        "$lhs `,` $rhs attr-dict " + types("lhs -> result")
+    )
+
     @classmethod
     def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
         (type,) = super().infer_types(*operands)
         return (type.with_element(i1) if isinstance(type, TileType) else type,)
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.lhs.type, self.result.type)
 
 
 @irdl_op_definition
@@ -546,10 +670,19 @@ class CmpIOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = (
+        "custom<Keyword>($comparison_predicate) $lhs `,` $rhs `,` "
+        "custom<Keyword>($signedness) attr-dict " + types("lhs -> result")
+    )
+
     @classmethod
     def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
         (type,) = super().infer_types(*operands)
         return (type.with_element(i1) if isinstance(type, TileType) else type,)
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.lhs.type, self.result.type)
 
 
 @irdl_op_definition
@@ -568,6 +701,14 @@ class SelectOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$cond `,` $val_if_true `,` $val_if_false attr-dict " + types("cond, result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.cond.type, self.result.type)
+        if isinstance(element := tile(self.result.type).element_type, Float4E2M1FNType):
+            raise VerifyException(f"elements of {element} have no addresses: expected others")
+
 
 # Conversions.
 
@@ -583,6 +724,15 @@ class BitcastOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$source attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.source.type, self.result.type)
+        widths = [width_of(tile(v.type).element_type) for v in (self.source, self.result)]
+        if widths[0] != widths[1]:
+            raise VerifyException(f"expected elements of {widths[0]} bits, got {widths[1]}")
+
 
 @irdl_op_definition
 class ExtIOp(TileOp):
@@ -595,6 +745,15 @@ class ExtIOp(TileOp):
     to = result_def(TileOf((*INTEGERS, I4)))
 
     traits = traits_def(Pure())
+
+    assembly_format = "$from_ custom<Keyword>($signedness) attr-dict " + types("from_ -> to")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.from_.type, self.to.type)
+        widths = [width_of(tile(v.type).element_type) for v in (self.from_, self.to)]
+        if widths[0] >= widths[1]:
+            raise VerifyException(f"expected more bits than {widths[0]}, got {widths[1]}")
 
 
 @irdl_op_definition
@@ -609,6 +768,15 @@ class TruncIOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$from_ (`overflow` `` $overflow^)? attr-dict " + types("from_ -> to")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.from_.type, self.to.type)
+        widths = [width_of(tile(v.type).element_type) for v in (self.from_, self.to)]
+        if widths[0] <= widths[1]:
+            raise VerifyException(f"expected fewer bits than {widths[0]}, got {widths[1]}")
+
 
 @irdl_op_definition
 class FToFOp(TileOp):
@@ -621,6 +789,22 @@ class FToFOp(TileOp):
     to = result_def(ANY_FLOAT)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$from_ (`rounding` `` $rounding_mode^)? attr-dict " + types("from_ -> to")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.from_.type, self.to.type)
+        if self.from_.type == self.to.type:
+            raise VerifyException(f"expected another type than {self.to.type}")
+        # Only powers of two without a sign have this type.
+        is_scale = isinstance(tile(self.to.type).element_type, Float8E8M0FNUType)
+        check_rounding(
+            self.rounding_mode,
+            (RoundingMode.ZERO, RoundingMode.POSITIVE_INF)
+            if is_scale
+            else (RoundingMode.NEAREST_EVEN,),
+        )
 
 
 @irdl_op_definition
@@ -638,6 +822,16 @@ class FToIOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = (
+        "$from_ custom<Keyword>($signedness) (`rounding` `` $rounding_mode^)? attr-dict "
+        + types("from_ -> to")
+    )
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.from_.type, self.to.type)
+        check_rounding(self.rounding_mode, (RoundingMode.NEAREST_INT_TO_ZERO,))
+
 
 @irdl_op_definition
 class IToFOp(TileOp):
@@ -652,6 +846,18 @@ class IToFOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = (
+        "$from_ custom<Keyword>($signedness) (`rounding` `` $rounding_mode^)? attr-dict "
+        + types("from_ -> to")
+    )
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.from_.type, self.to.type)
+        if isinstance(element := tile(self.to.type).element_type, Float8E8M0FNUType):
+            raise VerifyException(f"no integer becomes {element}: expected another float first")
+        check_rounding(self.rounding_mode, (RoundingMode.NEAREST_EVEN,))
+
 
 @irdl_op_definition
 class IntToPtrOp(TileOp):
@@ -663,6 +869,12 @@ class IntToPtrOp(TileOp):
     result = result_def(POINTER)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.source.type, self.result.type)
 
 
 @irdl_op_definition
@@ -676,6 +888,12 @@ class PtrToIntOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$source attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.source.type, self.result.type)
+
 
 @irdl_op_definition
 class PtrToPtrOp(TileOp):
@@ -687,6 +905,12 @@ class PtrToPtrOp(TileOp):
     result = result_def(POINTER)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.source.type, self.result.type)
 
 
 @irdl_op_definition
@@ -701,3 +925,9 @@ class OffsetOp(TileOp):
     result = result_def(T)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$ptr `,` $offset attr-dict " + types("ptr, offset -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.ptr.type, self.offset.type)

@@ -20,17 +20,31 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
+from ..signature import of_signature
 from .attributes import (
     AtomicRMWModeAttr,
     MemoryOrderingSemanticsAttr,
     MemoryScopeAttr,
     OptimizationHintsAttr,
 )
+from .checks import (
+    LOAD_ORDERS,
+    STORE_ORDERS,
+    check_access,
+    check_atomic,
+    check_mode,
+    check_same_shape,
+    check_types,
+    tile,
+    width_of,
+)
 from .constraints import BOOL, NUMBER, POINTER, SCALAR_POINTER, TILE
 from .memory_effects import LoadEffect, StoreEffect
+from .syntax import HINTS, MEMORY, types
 from .tile_op import Operand, TileOp
-from .types import TokenType, pointee
+from .types import PointerType, TokenType, pointee
 
 __all__ = [
     "AllocaOp",
@@ -55,6 +69,8 @@ class MakeTokenOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "attr-dict " + types("result")
+
 
 @irdl_op_definition
 class JoinTokensOp(TileOp):
@@ -69,6 +85,13 @@ class JoinTokensOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$tokens attr-dict " + types("result")
+
+    @of_signature
+    def verify_(self) -> None:
+        if len(self.tokens) < 2:
+            raise VerifyException(f"expected two tokens or more, got {len(self.tokens)}")
+
 
 @irdl_op_definition
 class AllocaOp(TileOp):
@@ -81,6 +104,22 @@ class AllocaOp(TileOp):
     alignment = prop_def(IntegerAttr[I64])
     global_ = opt_prop_def(UnitAttr, prop_name="global")
     result = result_def(SCALAR_POINTER)
+
+    assembly_format = (
+        "`num_elem` `=` $num_elem `,` `alignment` `=` $alignment (`global` $global^)? attr-dict "
+        + types("result")
+    )
+
+    @of_signature
+    def verify_(self) -> None:
+        alignment, pointer = self.alignment.value.data, tile(self.result.type).element_type
+        if alignment <= 0 or alignment & (alignment - 1):
+            raise VerifyException(f"alignment {alignment}: expected a power of two")
+        assert isinstance(pointer, PointerType)
+        if alignment < (size := width_of(pointer.pointee_type) // 8):
+            raise VerifyException(
+                f"alignment {alignment}: expected {size} at least, for {pointer.pointee_type}"
+            )
 
 
 @irdl_op_definition
@@ -103,10 +142,28 @@ class LoadPtrTkoOp(TileOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(LoadEffect())
 
+    assembly_format = (
+        MEMORY
+        + " $source (`,` $mask^)? (`,` $paddingValue^)? (`token` `` `=` `` $token^)? "
+        + HINTS
+        + " attr-dict "
+        + types("source[, mask][, paddingValue] -> result, result_token")
+    )
+
     @classmethod
     def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
         (type,) = super().infer_types(*operands)
         return (pointee(type), TokenType())
+
+    @of_signature
+    def verify_(self) -> None:
+        type = pointee(self.source.type)
+        check_types("result", [type], [self.result.type])
+        if self.mask is not None:
+            check_same_shape(type, self.mask.type)
+        if self.paddingValue is not None:
+            check_types("padding value", [type], [self.paddingValue.type])
+        check_access(self.memory_ordering_semantics, self.memory_scope, LOAD_ORDERS)
 
 
 @irdl_op_definition
@@ -129,6 +186,22 @@ class StorePtrTkoOp(TileOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(StoreEffect())
 
+    assembly_format = (
+        MEMORY
+        + " $destination `,` $value (`,` $mask^)? (`token` `` `=` `` $token^)? "
+        + HINTS
+        + " attr-dict "
+        + types("destination, value[, mask] -> result_token")
+    )
+
+    @of_signature
+    def verify_(self) -> None:
+        type = pointee(self.destination.type)
+        check_types("value", [type], [self.value.type])
+        if self.mask is not None:
+            check_same_shape(type, self.mask.type)
+        check_access(self.memory_ordering_semantics, self.memory_scope, STORE_ORDERS)
+
 
 @irdl_op_definition
 class AtomicRMWTkoOp(TileOp):
@@ -149,10 +222,25 @@ class AtomicRMWTkoOp(TileOp):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
+    assembly_format = (
+        MEMORY + " $pointers `,` custom<Keyword>($mode) `,` $arg (`,` $mask^)? "
+        "(`token` `` `=` `` $token^)? attr-dict "
+        + types("pointers, arg[, mask] -> result, result_token")
+    )
+
     @classmethod
     def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
         (type,) = super().infer_types(*operands)
         return (pointee(type), TokenType())
+
+    @of_signature
+    def verify_(self) -> None:
+        type = pointee(self.pointers.type)
+        check_types("value", [type], [self.arg.type])
+        if self.mask is not None:
+            check_same_shape(type, self.mask.type)
+        check_mode(self.mode, tile(type).element_type)
+        check_atomic(self.memory_ordering_semantics)
 
 
 @irdl_op_definition
@@ -175,7 +263,23 @@ class AtomicCASTkoOp(TileOp):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
+    assembly_format = (
+        MEMORY + " $pointers `,` $cmp `,` $val (`,` $mask^)? "
+        "(`token` `` `=` `` $token^)? attr-dict "
+        + types("pointers, val[, mask] -> result, result_token")
+    )
+
     @classmethod
     def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
         (type,) = super().infer_types(*operands)
         return (pointee(type), TokenType())
+
+    @of_signature
+    def verify_(self) -> None:
+        type = pointee(self.pointers.type)
+        check_types("value", [type], [self.val.type])
+        if width_of(element := tile(type).element_type) not in (32, 64):
+            raise VerifyException(f"expected numbers of 32 or 64 bits, got {element}")
+        if self.mask is not None:
+            check_same_shape(type, self.mask.type)
+        check_atomic(self.memory_ordering_semantics)

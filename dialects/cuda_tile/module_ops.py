@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -14,12 +15,14 @@ from xdsl.dialects.builtin import (
     FunctionType,
     IntegerAttr,
     StringAttr,
+    SymbolNameConstraint,
     UnitAttr,
     i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Region
 from xdsl.irdl import (
+    AnyAttr,
     AnyOf,
     AttrSizedOperandSegments,
     BaseAttr,
@@ -34,8 +37,14 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface, SymbolTable
+from xdsl.utils.exceptions import VerifyException
 
+from ...passmanager.ir.text.default_dialect import DefaultDialect
+from ..signature import of_signature
+from .assume_checks import check_predicate
 from .attributes import (
     BoundedAttr,
     DivByAttr,
@@ -44,9 +53,12 @@ from .attributes import (
     SymbolVisibility,
     SymbolVisibilityAttr,
 )
+from .checks import check_types
 from .constraints import BOOL, SCALAR_I32, SCALAR_POINTER, TILE
+from .control_ops import ReturnOp
+from .syntax import end_block, parse_parameters, print_parameters, types
 from .tile_op import TileOp
-from .types import TokenType, scalar
+from .types import PointerType, TileType, TokenType, scalar
 
 __all__ = [
     "AssertOp",
@@ -67,17 +79,42 @@ class ModuleOp(TileOp):
 
     name = "cuda_tile.module"
 
-    sym_name = prop_def(StringAttr)
+    sym_name = prop_def(SymbolNameConstraint())
     producer = opt_prop_def(StringAttr)
     body = region_def("single_block")
 
-    traits = traits_def(SymbolOpInterface(), SymbolTable(), IsolatedFromAbove(), NoTerminator())
+    traits = traits_def(
+        SymbolOpInterface(), SymbolTable(), IsolatedFromAbove(), NoTerminator(), DefaultDialect()
+    )
 
-    def __init__(self, name: str, body: Region | None = None):
+    def __init__(self, name: str, body: Region | None = None, *, producer: Attribute | None = None):
         """Without `body` the module gets an empty block."""
         super().__init__(
-            regions=[Region(Block()) if body is None else body], sym_name=StringAttr(name)
+            regions=[Region(Block()) if body is None else body],
+            sym_name=StringAttr(name),
+            producer=producer,
         )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ModuleOp:
+        name = parser.parse_symbol_name()
+        given = parser.parse_optional_attr_dict_with_keyword()
+        attributes = {} if given is None else dict(given.data)
+        producer = attributes.pop("producer", None)
+        body = parser.parse_region()
+        if not body.blocks:
+            body.add_block(Block())
+        op = cls(name.data, body, producer=producer)
+        op.attributes = attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        producer = {} if self.producer is None else {"producer": self.producer}
+        printer.print_op_attributes({**producer, **self.attributes}, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_empty_block=False)
 
 
 @irdl_op_definition
@@ -86,14 +123,14 @@ class EntryOp(TileOp):
 
     name = "cuda_tile.entry"
 
-    sym_name = prop_def(StringAttr)
+    sym_name = prop_def(SymbolNameConstraint())
     function_type = prop_def(FunctionType)
     arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
     res_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
     body = region_def("single_block")
 
-    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove())
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), DefaultDialect())
 
     def __init__(
         self,
@@ -110,6 +147,37 @@ class EntryOp(TileOp):
             optimization_hints=optimization_hints,
         )
 
+    @classmethod
+    def parse(cls, parser: Parser) -> EntryOp:
+        name, parameters, hints = parser.parse_symbol_name(), parse_parameters(parser), None
+        if parser.parse_optional_keyword("optimization_hints"):
+            parser.parse_punctuation("=")
+            hints = OptimizationHintsAttr.new(OptimizationHintsAttr.parse_parameters(parser))
+        body = end_block(parser.parse_region(parameters), ReturnOp)
+        op = cls(name.data, [parameter.type for parameter in parameters], body, hints)
+        op.attributes = parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        print_parameters(printer, self.body.block)
+        if self.optimization_hints is not None and self.optimization_hints.value.data:
+            printer.print_string(" optimization_hints=")
+            self.optimization_hints.print_parameters(printer)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_op_attributes(self.attributes)
+
+    @of_signature
+    def verify_(self) -> None:
+        if self.function_type.outputs.data:
+            raise VerifyException("an entry has no results")
+        check_types("arguments", self.function_type.inputs.data, self.body.block.arg_types)
+        for type in self.function_type.inputs:
+            if isinstance(type, TileType) and type.shape.data:
+                raise VerifyException(f"parameters are scalar tiles, got {type}")
+
 
 @irdl_op_definition
 class GlobalOp(TileOp):
@@ -117,7 +185,7 @@ class GlobalOp(TileOp):
 
     name = "cuda_tile.global"
 
-    sym_name = prop_def(StringAttr)
+    sym_name = prop_def(SymbolNameConstraint())
     value = prop_def(DenseIntOrFPElementsAttr)
     alignment = prop_def(IntegerAttr[I64], default_value=IntegerAttr(0, i64))
     constant = opt_prop_def(UnitAttr)
@@ -126,6 +194,18 @@ class GlobalOp(TileOp):
     )
 
     traits = traits_def(SymbolOpInterface())
+
+    assembly_format = (
+        "custom<Visibility>($symbol_visibility) (`constant` $constant^)? $sym_name "
+        "(`alignment` `=` $alignment^)? attr-dict custom<ElementsOnly>($value)"
+    )
+
+    @of_signature
+    def verify_(self) -> None:
+        if len(self.value.get_shape()) != 1:
+            raise VerifyException(
+                f"expected a constant of one dimension, got {[*self.value.get_shape()]}"
+            )
 
 
 @irdl_op_definition
@@ -138,6 +218,15 @@ class GetGlobalOp(TileOp):
     result = result_def(SCALAR_POINTER)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$name attr-dict " + types("result")
+
+    def verify_(self) -> None:
+        variable = SymbolTable.lookup_symbol(self, self.global_name)
+        if not isinstance(variable, GlobalOp):
+            raise VerifyException(f"{self.global_name} is no global variable")
+        pointer = PointerType(variable.value.get_element_type())
+        check_types("result", [scalar(pointer)], [self.result.type])
 
 
 @irdl_op_definition
@@ -154,6 +243,8 @@ class GetTileBlockIdOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "attr-dict " + types("blockId_x")
+
 
 @irdl_op_definition
 class GetNumTileBlocksOp(TileOp):
@@ -169,6 +260,8 @@ class GetNumTileBlocksOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "attr-dict " + types("gridSize_x")
+
 
 @irdl_op_definition
 class AssumeOp(TileOp):
@@ -176,7 +269,7 @@ class AssumeOp(TileOp):
 
     name = "cuda_tile.assume"
 
-    T: ClassVar = VarConstraint("T", BaseAttr(Attribute))
+    T: ClassVar = VarConstraint("T", AnyAttr())
     value = operand_def(T)
     predicate = prop_def(
         AnyOf((BaseAttr(DivByAttr), BaseAttr(SameElementsAttr), BaseAttr(BoundedAttr)))
@@ -184,6 +277,12 @@ class AssumeOp(TileOp):
     result = result_def(T)
 
     # As in MLIR, it has no traits: a pass that removes dead code keeps it.
+
+    assembly_format = "custom<Predicate>($predicate) `,` $value attr-dict " + types("result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_predicate(self.predicate, self.value.type)
 
 
 @irdl_op_definition
@@ -194,6 +293,8 @@ class AssertOp(TileOp):
 
     condition = operand_def(BOOL)
     message = prop_def(StringAttr)
+
+    assembly_format = "$condition `,` $message attr-dict " + types("condition")
 
 
 @irdl_op_definition
@@ -210,3 +311,18 @@ class PrintTkoOp(TileOp):
     result_token = result_def(TokenType)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$str (`,` $args^)? (`token` `` `=` `` $token^)? attr-dict "
+        "(`:` custom<Types>(type($args))^)? `->` custom<Types>(type($result_token))"
+    )
+
+    @of_signature
+    def verify_(self) -> None:
+        formats = re.findall(r"%[^diuoxXeEfFgGaAcsSpn%]*(.?)", self.str.data, re.DOTALL)
+        if "" in formats:
+            raise VerifyException(f"the format {self.str} ends within a '%...'")
+        if (expected := len(formats) - formats.count("%")) != len(self.args):
+            raise VerifyException(
+                f"the format {self.str} has {expected} operands, got {len(self.args)}"
+            )
