@@ -16,7 +16,7 @@ import numpy as np
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 
-from ...dialects.relax.types import NarrowFloat
+from ..interpreters.arrays import NarrowFloat
 from ..interpreters.arrays import stored_dtype
 from ..interpreters.tir.table import buffer_dtype, element_type
 

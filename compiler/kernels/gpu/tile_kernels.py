@@ -77,8 +77,6 @@ def entries_of(module: ModuleOp) -> Block:
     for op in module.ops:
         if isinstance(op, TileModuleOp) and op.sym_name.data == ENTRIES:
             return op.body.block
-    tiles = TileModuleOp.create(
-        properties={"sym_name": StringAttr(ENTRIES)}, regions=[Region(Block())]
-    )
+    tiles = TileModuleOp(ENTRIES)
     module.body.block.add_op(tiles)
     return tiles.body.block
