@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+
 from ...dialects.tir.ops import output_count
 from ...passmanager.errors import PasslineError
 from ..interpreters.arguments import check_arguments
@@ -82,6 +84,11 @@ class CudaFunction:
         """The time of the compilation, in seconds."""
 
     @property
+    def plans(self) -> list[LoadedPlan | None]:
+        """The plans of the calls so far; None for shapes whose calls all run the host functions."""
+        return [*self._plans.values()]
+
+    @property
     def returns_results(self) -> bool:
         """Whether the results are new arrays; if not, they are arguments that are changed."""
         return bool(self._results)
@@ -138,7 +145,7 @@ class CudaFunction:
     def _target(self, parameter: BufferParameter, place: object) -> DeviceArray:
         array = read_device_array(parameter.name, place, self._device)
         sizes = zip(parameter.shape, array.shape, strict=False)
-        fits = len(parameter.shape) == len(array.shape) and all(n in (-1, m) for n, m in sizes)
+        fits = len(parameter.shape) == len(array.shape) and all(n in (DYNAMIC_INDEX, m) for n, m in sizes)
         if not fits or array.dtype != parameter.stored:
             raise PasslineError(
                 f"`out` for result '{parameter.name}' is {array.dtype} of "
