@@ -25,6 +25,7 @@ from ..interpreters.tir.memory import initial_value
 from ..native import cache
 from ..native.compiled import Compiled, signature_of, text_of
 from ..native.function import digest_of_database
+from ..native.lowering import NECESSARY as NECESSARY_ON_BUFFERS
 from ..native.lowering import lowering_to_kernels
 from ..native.preparation.assertions import Failures
 from .cuda_function import CudaFunction
@@ -35,6 +36,8 @@ from .shadows import device_dtype
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
 
+NECESSARY = NECESSARY_ON_BUFFERS
+"""The passes without which there is no code for a device."""
 Lowering = Callable[[ModuleOp], ModuleOp]
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import RLock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from traceback import clear_frames
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from ...dialects.tir.ops import output_count
 from ...passmanager.errors import PasslineError
@@ -20,6 +23,7 @@ from ..interpreters.tir.table import number
 from ..native.parameters import BufferParameter, CallWords, parameters_of
 from .device import Device
 from .device_arrays import DeviceArray, code_of, is_on_device, read_device_array
+from .driver import OUT_OF_MEMORY, DriverError
 from .host_kernels import HostKernels
 from .plan import LoadedPlan, make_plan, own_results
 from .program import DeviceProgram
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from ..interpreters.dlpack import SupportsDLPack
 
 Key: TypeAlias = tuple[object, ...]
+Result = TypeVar("Result")
 MAX_PLANS = 16
 """The most plans that a function keeps, each for other shapes of its arguments."""
 
@@ -79,6 +84,11 @@ class CudaFunction:
         """The time of the compilation, in seconds."""
 
     @property
+    def plans(self) -> list[LoadedPlan | None]:
+        """The plans of the calls so far; None for shapes whose calls all run the host functions."""
+        return [*self._plans.values()]
+
+    @property
     def returns_results(self) -> bool:
         """Whether the results are new arrays; if not, they are arguments that are changed."""
         return bool(self._results)
@@ -94,8 +104,7 @@ class CudaFunction:
             return tuple(map(library_of(first) or _same, results))
         library = library_of(arguments)
         given = arguments if library is None else borrowed(self.function, arguments)
-        with self._lock:
-            arrays = [result.numpy() for result in self._call(self._checked(given))]
+        arrays = self._fetch(self._checked(given))
         if library is not None:
             return returned(arrays, [p.type for p in self._results], library)
         pairs = zip(self._results, arrays, strict=True)
@@ -131,14 +140,12 @@ class CudaFunction:
         on_host = [argument for argument in arguments if not is_on_device(argument)]
         read = iter(borrowed(self.function, on_host))
         given = self._checked([a if is_on_device(a) else next(read) for a in arguments])
-        with self._lock:
-            results = [result.numpy() for result in self._call(given)]
-        write_results(names, types, results, memory)
+        write_results(names, types, self._fetch(given), memory)
 
     def _target(self, parameter: BufferParameter, place: object) -> DeviceArray:
         array = read_device_array(parameter.name, place, self._device)
         sizes = zip(parameter.shape, array.shape, strict=False)
-        fits = len(parameter.shape) == len(array.shape) and all(n in (-1, m) for n, m in sizes)
+        fits = len(parameter.shape) == len(array.shape) and all(n in (DYNAMIC_INDEX, m) for n, m in sizes)
         if not fits or array.dtype != parameter.stored:
             raise PasslineError(
                 f"`out` for result '{parameter.name}' is {array.dtype} of "
@@ -207,18 +214,29 @@ class CudaFunction:
     # Runs
 
     def _call(
-        self,
-        given: Sequence[Array | DeviceArray],
-        targets: Sequence[DeviceArray | None] = (),
+        self, given: Sequence[Array | DeviceArray], targets: Sequence[DeviceArray | None] = ()
     ) -> list[DeviceArray]:
         """Give a call to the device, and return its results there; those of `targets` are written
-        directly. An error or Ctrl-C frees the memory of the function."""
+        directly."""
+        return self._guarded(lambda: self._run(given, targets))
+
+    def _fetch(self, given: Sequence[Array | DeviceArray]) -> list[Array]:
+        """Return the results of a call as arrays of numpy."""
+        return self._guarded(lambda: [result.numpy() for result in self._run(given, ())])
+
+    def _guarded(self, work: Callable[[], list[Result]]) -> list[Result]:
+        """Return what `work` returns. If there is too little memory, it is tried again without that
+        of other plans; an error or Ctrl-C frees the memory of the function."""
         with self._lock:
             try:
-                return self._run(given, targets)
-            except BaseException:
+                return work()
+            except BaseException as error:
+                # What refers to memory of the call has to go before it can be freed.
+                clear_frames(error.__traceback__)
                 self.release()
-                raise
+                if not isinstance(error, DriverError) or error.code != OUT_OF_MEMORY:
+                    raise
+            return work()
 
     def _run(
         self, given: Sequence[Array | DeviceArray], targets: Sequence[DeviceArray | None]

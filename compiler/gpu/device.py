@@ -7,6 +7,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_float, c_int, c_size_t, c_void_p
+from functools import cache
 from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -316,6 +317,12 @@ class CudaDevice:
     def wait_in(self, stream: int) -> None:
         event = self.event()
         self._call("cuStreamWaitEvent", stream, event.handle, 0)
+
+
+@cache
+def default_device() -> CudaDevice:
+    """Return the first GPU of this process; `CUDA_VISIBLE_DEVICES` chooses it."""
+    return CudaDevice()
 
 
 class Event:

@@ -13,11 +13,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 
-from ..interpreters.arrays import NarrowFloat
-from ..interpreters.arrays import stored_dtype
+from ..interpreters.arrays import NarrowFloat, stored_dtype
 from ..interpreters.tir.table import buffer_dtype, element_type
 
 if TYPE_CHECKING:
@@ -65,9 +63,3 @@ def device_dtype(type: Attribute) -> np.dtype[Any]:
     element = element_type(type)
     return stored_dtype(element) if isinstance(element, NarrowFloat) else buffer_dtype(type)
 
-
-def shape_with(type: MemRefType[Attribute], sizes: Sequence[int]) -> list[int]:
-    """Return the shape of a buffer whose unknown sizes are `sizes`."""
-    from ..interpreters.tir.memory import merge_dynamic
-
-    return merge_dynamic(type.get_shape(), sizes)

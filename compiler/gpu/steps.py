@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -149,7 +148,8 @@ class MemoryPool:
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._free: dict[int, list[int]] = defaultdict(list)
+        self._free: dict[int, list[Block]] = defaultdict(list)
+        self._count = 0
 
     def allocate(self, size: int) -> Memory:
         """Allocate memory, which is freed when nothing refers to it; DriverError if there is too
@@ -157,37 +157,42 @@ class MemoryPool:
         size = aligned(size)
         if free := self._free[size]:
             return Memory(self, free.pop(0), size)
+        self._count += 1
         try:
-            return Memory(self, self._device.allocate(size), size)
+            return Memory(self, (self._count, self._device.allocate(size)), size)
         except DriverError as error:
             if error.code != OUT_OF_MEMORY:
                 raise
             self.release()
-            return Memory(self, self._device.allocate(size), size)
+            return Memory(self, (self._count, self._device.allocate(size)), size)
 
-    def take_back(self, address: int, size: int) -> None:
-        """Keep memory for later allocations."""
-        insort(self._free[size], address)
+    def take_back(self, block: Block, size: int) -> None:
+        """Keep memory for later allocations: first what was allocated first."""
+        insort(self._free[size], block)
 
     def release(self) -> None:
         """Free the memory that nothing uses."""
-        for addresses in self._free.values():
-            while addresses:
-                with suppress(DriverError):
-                    self._device.free(addresses.pop())
+        for blocks in self._free.values():
+            while blocks:
+                self._device.free(blocks.pop()[1])
 
     def __del__(self) -> None:
         self.release()
 
 
+Block: TypeAlias = tuple[int, int]
+"""The number of an allocation, and its address."""
+
+
 class Memory:
     """An allocation of a pool."""
 
-    def __init__(self, pool: MemoryPool, address: int, size: int) -> None:
-        self._pool, self.address, self.size = pool, address, size
+    def __init__(self, pool: MemoryPool, block: Block, size: int) -> None:
+        self._pool, self._block, self.size = pool, block, size
+        self.address = block[1]
 
     def __del__(self) -> None:
-        self._pool.take_back(self.address, self.size)
+        self._pool.take_back(self._block, self.size)
 
 
 def arena_places(
