@@ -1,7 +1,7 @@
 """The operations in Tile IR bytecode: their numbers, and their fields in each version.
 
-The order of fields is that of the definition of the operation. Source: `BytecodeOpcodes.td` and
-`BytecodeGen.cpp` of NVIDIA/cuda-tile, and for 13.4 and 13.5 the encoders of the package `cuda-tile`.
+The order of fields is that of the definition of the operation. Sources: `BytecodeOpcodes.td` and
+`BytecodeGen.cpp` of NVIDIA/cuda-tile; for 13.4 and 13.5, the encoders of the package `cuda-tile`.
 """
 
 from __future__ import annotations
@@ -122,7 +122,11 @@ def format_of(op_class: type[IRDLOperation]) -> OpFormat | None:
     definition = op_class.get_irdl_definition()
     names = _ORDER.get(name) or [key for key in definition.properties if key in FIELDS]
     properties = [
-        Property(key, FIELDS[key], isinstance(definition.properties[key], OptPropertyDef))
+        Property(
+            key,
+            FIELDS.get(f"{name} {key}", FIELDS[key]),
+            isinstance(definition.properties[key], OptPropertyDef),
+        )
         for key in names
     ]
     if name in _ADDED:
