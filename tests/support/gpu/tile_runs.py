@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
-from operator import floordiv
 from random import Random
 from typing import Any
 
@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 import passline
 from passline.compiler.interpreters.arrays import dtype_of
 from passline.compiler.interpreters.cuda_tile.grid import run_entry
+from passline.compiler.kernels.gpu.scalar_ops import elementwise_on_tiles
 from passline.compiler.kernels.gpu.tile_builder import TileKernel
 from passline.compiler.kernels.gpu.tile_kernels import tile_kernel_of
-from passline.compiler.kernels.gpu.tile_writer import TileWriter
+from passline.dialects.relax.types import is_element
 from passline.dialects.target import Target
 from passline.dialects.tir.launch import LaunchOp
 
@@ -35,34 +37,32 @@ def kernel_of_text(text: str, target: str = "sm_90") -> tuple[ModuleOp, TileKern
     module = passline.load(text)
     (func,) = module.body.block.ops
     assert isinstance(func, FuncOp)
-    kernel = tile_kernel_of(func, Target(target), elementwise)
+    kernel = tile_kernel_of(func, Target(target), elementwise_on_tiles)
     assert kernel is not None, f"there is no tile program for\n{text}"
     for entry in kernel.entries:
         entry.verify()
     return module, kernel
 
 
-def elementwise(w: TileWriter, op: Operation, tiles: Sequence[SSAValue]) -> SSAValue:
-    """Compute some element-wise operations, of f32 or wider."""
-    name = op.name.removeprefix("relax.")
-    if name == "exp":
-        return w.exponential(tiles[0])
-    return w.apply(name, *tiles)
+def size_of(array: Array, axis: int) -> int:
+    """Return the size of a dimension."""
+    return array.shape[axis]
 
 
 HOST: dict[str, Callable[..., Any]] = {
-    "arith.addi": lambda a, b: a + b,
-    "arith.subi": lambda a, b: a - b,
-    "arith.muli": lambda a, b: a * b,
-    "arith.divui": floordiv,
+    "arith.addi": operator.add,
+    "arith.subi": operator.sub,
+    "arith.muli": operator.mul,
+    "arith.divui": int.__floordiv__,
+    "arith.divsi": int.__floordiv__,
     "arith.minui": min,
     "arith.maxui": max,
     "arith.minsi": min,
     "arith.maxsi": max,
-    "arith.cmpi": lambda a, b: a == b,
+    "arith.cmpi": operator.eq,
+    "memref.dim": size_of,
     "arith.ori": lambda a, b: a | b,
     "arith.select": lambda condition, a, b: a if condition else b,
-    "memref.dim": lambda array, axis: array.shape[axis],
 }
 """The operations of the functions on the host."""
 
@@ -83,14 +83,19 @@ def run_kernel(kernel: TileKernel, buffers: Sequence[Array], *, check: bool = Tr
             assert isinstance(number, IntegerAttr)
             values[op.results[0]] = number.value.data
         elif op.name == "memref.alloc":
-            assert isinstance(type := op.results[0].type, MemRefType)
-            sizes = iter(operands)
-            shape = [next(sizes) if n < 0 else n for n in type.get_shape()]
-            values[op.results[0]] = np.full(shape, 7, dtype_of(type.element_type))
+            values[op.results[0]] = allocated(op.results[0].type, operands)
         elif op.name == "cf.assert":
             assert operands[0], op
         elif op.results:
             values[op.results[0]] = HOST[op.name](*operands)
+
+
+def allocated(type: Attribute, sizes: Sequence[int]) -> Array:
+    """Return a buffer, with any elements."""
+    assert isa(type, MemRefType) and is_element(type.element_type)
+    left = iter(sizes)
+    shape = [next(left) if n < 0 else n for n in type.get_shape()]
+    return np.full(shape, 7, dtype_of(type.element_type))
 
 
 def check_tiles(
