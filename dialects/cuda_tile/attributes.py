@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import I64, DenseArrayBase, DictionaryAttr, IntAttr, NoneAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    I64,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntAttr,
+    IntegerAttr,
+    NoneAttr,
+    UnitAttr,
+    i64,
+)
 from xdsl.ir import Attribute, Data, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ...passmanager.releases.attributes import EnumAttribute
@@ -268,8 +279,29 @@ class OptimizationHintsAttr(ParametrizedAttribute):
 
     value: DictionaryAttr
 
-    def __init__(self, value: DictionaryAttr | dict[str, Attribute]):
+    def __init__(self, value: DictionaryAttr | Mapping[str, Attribute]):
         super().__init__(value if isinstance(value, DictionaryAttr) else DictionaryAttr(value))
+
+    def verify(self) -> None:
+        for processor, hints in self.value.data.items():
+            if not isinstance(hints, DictionaryAttr):
+                raise VerifyException(
+                    f"optimization_hints of {processor}: expected a dictionary, got {hints}"
+                )
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            entries = parser.parse_optional_undelimited_comma_separated_list(
+                lambda: _parse_optional_hints(parser), lambda: _parse_hints(parser)
+            )
+        if len(value := dict(entries or ())) < len(entries or ()):
+            parser.raise_error("optimization_hints name a processor twice")
+        return (DictionaryAttr(value),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_list(self.value.data.items(), lambda entry: _print_hints(printer, *entry))
 
 
 @irdl_attr_definition
@@ -286,6 +318,24 @@ class DivByAttr(ParametrizedAttribute):
     def __init__(self, divisor: int, every: int | None = None, along: int | None = None):
         super().__init__(IntAttr(divisor), _optional(every), _optional(along))
 
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        every = along = None
+        with parser.in_angle_brackets():
+            divisor = parser.parse_integer(allow_boolean=False)
+            if parser.parse_optional_punctuation(","):
+                parser.parse_keyword("every")
+                every = parser.parse_integer(allow_boolean=False)
+                parser.parse_keyword("along")
+                along = parser.parse_integer(allow_boolean=False)
+        return IntAttr(divisor), _optional(every), _optional(along)
+
+    def print_parameters(self, printer: Printer) -> None:
+        groups = ""
+        if isinstance(self.every, IntAttr) and isinstance(self.along, IntAttr):
+            groups = f", every {self.every.data} along {self.along.data}"
+        printer.print_string(f"<{self.divisor.data}{groups}>")
+
 
 @irdl_attr_definition
 class SameElementsAttr(ParametrizedAttribute):
@@ -294,6 +344,22 @@ class SameElementsAttr(ParametrizedAttribute):
     name = "cuda_tile.same_elements"
 
     values: DenseArrayBase[I64]
+
+    def __init__(self, values: DenseArrayBase[I64] | Sequence[int]):
+        if not isinstance(values, DenseArrayBase):
+            values = DenseArrayBase.from_list(i64, values)
+        super().__init__(values)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            values = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, parser.parse_integer
+            )
+        return (DenseArrayBase.from_list(i64, values),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string(f"<[{', '.join(map(str, self.values.get_values()))}]>")
 
 
 @irdl_attr_definition
@@ -307,6 +373,53 @@ class BoundedAttr(ParametrizedAttribute):
 
     def __init__(self, lb: int | None, ub: int | None):
         super().__init__(_optional(lb), _optional(ub))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            lb = _parse_bound(parser)
+            parser.parse_punctuation(",")
+            ub = _parse_bound(parser)
+        return lb, ub
+
+    def print_parameters(self, printer: Printer) -> None:
+        bounds = [str(b.data) if isinstance(b, IntAttr) else "?" for b in (self.lb, self.ub)]
+        printer.print_string(f"<{', '.join(bounds)}>")
+
+
+def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:
+    if parser.parse_optional_punctuation("?"):
+        return NoneAttr()
+    return IntAttr(parser.parse_integer(allow_boolean=False))
+
+
+def _parse_optional_hints(parser: AttrParser) -> tuple[str, Attribute] | None:
+    name = parser.parse_optional_identifier_or_str_literal()
+    return None if name is None else (name, _parse_hints_of(parser))
+
+
+def _parse_hints(parser: AttrParser) -> tuple[str, Attribute]:
+    return parser.parse_identifier_or_str_literal(), _parse_hints_of(parser)
+
+
+def _parse_hints_of(parser: AttrParser) -> Attribute:
+    parser.parse_punctuation("=")
+    return parser.parse_attribute()
+
+
+def _print_hints(printer: Printer, processor: str, hints: Attribute) -> None:
+    printer.print_string(f"{processor} = ")
+    assert isinstance(hints, DictionaryAttr)
+    with printer.in_braces():
+        printer.print_list(hints.data.items(), lambda hint: _print_hint(printer, *hint))
+
+
+def _print_hint(printer: Printer, name: str, value: Attribute) -> None:
+    """Print a hint without its type if it is an i64 or i1, which is how they are read."""
+    printer.print_string(f"{name} = ")
+    if isinstance(value, IntegerAttr) and value.type == i64:
+        return printer.print_string(str(value.value.data))
+    printer.print_attribute(value)
 
 
 def _optional(value: int | None) -> IntAttr | NoneAttr:

@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from typing_extensions import TypeVar
-from xdsl.dialects.builtin import (
-    BFloat16Type,
-    Float16Type,
-    Float32Type,
-    Float64Type,
-    IntegerType,
-    i1,
-    i8,
-    i16,
-    i32,
-    i64,
-)
+from xdsl.dialects.builtin import i1, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint
 from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.releases.attributes import VerificationContext
-from ...passmanager.releases.floats import (
-    Float4E2M1FNType,
-    Float8E4M3FNType,
-    Float8E5M2Type,
-    Float8E8M0FNUType,
-    FloatTF32Type,
-)
-from .types import PointerType, TileType
+from .types import FLOATS, INTEGERS, NARROW_FLOATS, PointerType, TileType, scalar
 
 __all__ = [
     "BOOL",
@@ -45,17 +28,6 @@ __all__ = [
     "TILE",
     "TileOf",
 ]
-
-INTEGERS = (i1, i8, i16, i32, i64)
-I4 = IntegerType(4)
-FLOATS = (Float16Type, BFloat16Type, Float32Type, Float64Type)
-NARROW_FLOATS = (
-    FloatTF32Type,
-    Float8E4M3FNType,
-    Float8E5M2Type,
-    Float8E8M0FNUType,
-    Float4E2M1FNType,
-)
 
 
 @dataclass(frozen=True)
@@ -72,7 +44,7 @@ class TileOf(AttrConstraint[TileType]):
             and (not self.elements or self.contains(attr.element_type))
             and not (self.scalar and attr.shape.data)
         ):
-            raise VerifyException(f"{attr} is not {self}")
+            raise VerifyException(f"expected {self}, got {attr}")
 
     def contains(self, element: Attribute) -> bool:
         """Return whether tiles of this element type satisfy the constraint."""
@@ -86,6 +58,14 @@ class TileOf(AttrConstraint[TileType]):
             return kind
         names = [e.name.split(".")[-1] if isinstance(e, type) else str(e) for e in self.elements]
         return f"{kind} of {' or '.join(names)}"
+
+    def can_infer(self, var_constraint_names: AbstractSet[str]) -> bool:
+        return self.scalar and len(self.elements) == 1 and isinstance(self.elements[0], Attribute)
+
+    def infer(self, context: object) -> TileType:
+        (element,) = self.elements
+        assert isinstance(element, Attribute)
+        return scalar(element)
 
     def mapping_type_vars(
         self, type_var_mapping: Mapping[TypeVar, object]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.builtin import UnitAttr, i1
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     VarConstraint,
     irdl_op_definition,
@@ -15,12 +17,106 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect, ReturnLike
 
+from ...passmanager.ir.text.default_dialect import DefaultDialect
 from .constraints import SCALAR_BOOL, SCALAR_INT
+from .syntax import end_block, parse_types, print_ended_region, print_types
 from .tile_op import TileOp
+from .types import parse_type, print_type, scalar
 
 __all__ = ["BreakOp", "ContinueOp", "ForOp", "IfOp", "LoopOp", "ReturnOp", "YieldOp"]
+
+
+class EndOp(TileOp):
+    """The end of a block, with its values."""
+
+    arguments = var_operand_def()
+
+    assembly_format = "attr-dict ($arguments^ `:` custom<Types>(type($arguments)))?"
+
+    def __init__(self, arguments: Sequence[SSAValue] = ()):
+        super().__init__(arguments)
+
+
+@irdl_op_definition
+class YieldOp(EndOp):
+    """The end of a block of `if`, `reduce` or `scan`, with its values."""
+
+    name = "cuda_tile.yield"
+
+    traits = traits_def(IsTerminator(), ReturnLike(), Pure())
+
+
+@irdl_op_definition
+class ContinueOp(EndOp):
+    """The end of an iteration, with the values for the next."""
+
+    name = "cuda_tile.continue"
+
+    traits = traits_def(IsTerminator())
+
+
+@irdl_op_definition
+class BreakOp(EndOp):
+    """The end of a `loop`, with its results."""
+
+    name = "cuda_tile.break"
+
+    traits = traits_def(IsTerminator(), ReturnLike())
+
+
+@irdl_op_definition
+class ReturnOp(EndOp):
+    """The end of an entry."""
+
+    name = "cuda_tile.return"
+
+    traits = traits_def(IsTerminator(), ReturnLike())
+
+
+class Carried:
+    """The values that iterations hand on, in the text of a loop: names with values, then types."""
+
+    def __init__(self, parser: Parser) -> None:
+        """Parse `iter_values(%name = %value, ...)`, if there is one."""
+        self._parser = parser
+        self.types: list[Attribute] = []
+        self.names: list[tuple[Parser.UnresolvedArgument, UnresolvedOperand]] = []
+        if parser.parse_optional_keyword("iter_values"):
+            self.names = parser.parse_comma_separated_list(parser.Delimiter.PAREN, self._parse_pair)
+
+    def _parse_pair(self) -> tuple[Parser.UnresolvedArgument, UnresolvedOperand]:
+        name = self._parser.parse_argument(expect_type=False)
+        self._parser.parse_punctuation("=")
+        return name, self._parser.parse_unresolved_operand()
+
+    def arguments(self) -> list[Parser.Argument]:
+        """Return the arguments of the block."""
+        if (expected := len(self.names)) != (got := len(self.types)):
+            self._parser.raise_error(f"expected {expected} types of iter_values, got {got}")
+        return [name.resolve(type) for (name, _), type in zip(self.names, self.types)]
+
+    def initial(self) -> list[SSAValue]:
+        """Return the first values."""
+        resolve = self._parser.resolve_operand
+        return [resolve(value, type) for (_, value), type in zip(self.names, self.types)]
+
+
+def _print_carried(
+    printer: Printer, arguments: Sequence[SSAValue], values: Sequence[SSAValue]
+) -> None:
+    printer.print_string(" iter_values")
+    with printer.in_parens():
+        printer.print_list(zip(arguments, values), lambda pair: _print_pair(printer, *pair))
+
+
+def _print_pair(printer: Printer, argument: SSAValue, value: SSAValue) -> None:
+    printer.print_ssa_value(argument)
+    printer.print_string(" = ")
+    printer.print_operand(value)
 
 
 @irdl_op_definition
@@ -43,7 +139,51 @@ class ForOp(TileOp):
     resultValues = var_result_def()
     region = region_def("single_block")
 
-    traits = traits_def(RecursiveMemoryEffect())
+    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ForOp:
+        unsigned = parser.parse_optional_keyword("unsigned") is not None
+        variable = parser.parse_argument(expect_type=False)
+        parser.parse_keyword("in")
+        with parser.in_parens():
+            bounds = [parser.parse_unresolved_operand()]
+            parser.parse_keyword("to")
+            bounds.append(parser.parse_unresolved_operand())
+            parser.parse_punctuation(",")
+            parser.parse_keyword("step")
+            bounds.append(parser.parse_unresolved_operand())
+        parser.parse_punctuation(":")
+        type, values = parse_type(parser), Carried(parser)
+        if values.names:
+            parser.parse_punctuation("->")
+            with parser.in_parens():
+                values.types = parse_types(parser)
+        operands = [*(parser.resolve_operand(bound, type) for bound in bounds), values.initial()]
+        region = parser.parse_region([variable.resolve(type), *values.arguments()])
+        end_block(region, ContinueOp)
+        op = cls(*operands, types=[values.types], regions=[region], unsignedCmp=unsigned)
+        op.attributes = parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        variable, *values = self.region.block.args
+        printer.print_string(" unsigned " if self.unsignedCmp else " ")
+        printer.print_ssa_value(variable)
+        bounds = (self.lowerBound, self.upperBound, self.step)
+        for word, bound in zip((" in (", " to ", ", step "), bounds):
+            printer.print_string(word)
+            printer.print_operand(bound)
+        printer.print_string(") : ")
+        print_type(printer, variable.type)
+        if self.initValues:
+            _print_carried(printer, values, self.initValues)
+            printer.print_string(" -> ")
+            with printer.in_parens():
+                print_types(printer, self.initValues.types)
+        printer.print_string(" ")
+        print_ended_region(printer, self.region, ContinueOp)
+        printer.print_op_attributes(self.attributes)
 
 
 @irdl_op_definition
@@ -57,7 +197,34 @@ class LoopOp(TileOp):
     resultValues = var_result_def()
     region = region_def("single_block")
 
-    traits = traits_def(RecursiveMemoryEffect())
+    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoopOp:
+        values = Carried(parser)
+        results: list[Attribute] = []
+        if values.names:
+            parser.parse_punctuation(":")
+            values.types = parse_types(parser)
+        if parser.parse_optional_punctuation("->" if values.names else ":"):
+            results = parse_types(parser)
+        initial = values.initial()
+        region = end_block(parser.parse_region(values.arguments()), ContinueOp)
+        op = cls(initial, types=[results], regions=[region])
+        op.attributes = parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        if self.initValues:
+            _print_carried(printer, self.region.block.args, self.initValues)
+            printer.print_string(" : ")
+            print_types(printer, self.initValues.types)
+        if self.resultValues:
+            printer.print_string(" -> " if self.initValues else " : ")
+            print_types(printer, self.resultValues.types)
+        printer.print_string(" ")
+        print_ended_region(printer, self.region, ContinueOp)
+        printer.print_op_attributes(self.attributes)
 
 
 @irdl_op_definition
@@ -71,48 +238,32 @@ class IfOp(TileOp):
     thenRegion = region_def("single_block")
     elseRegion = region_def()
 
-    traits = traits_def(RecursiveMemoryEffect())
+    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect())
 
+    @classmethod
+    def parse(cls, parser: Parser) -> IfOp:
+        condition = parser.resolve_operand(parser.parse_unresolved_operand(), scalar(i1))
+        types: list[Attribute] = []
+        if parser.parse_optional_punctuation("->"):
+            with parser.in_parens():
+                types = parse_types(parser)
+        regions = [end_block(parser.parse_region(), YieldOp), Region()]
+        if parser.parse_optional_keyword("else"):
+            regions[1] = end_block(parser.parse_region(), YieldOp)
+        op = cls(condition, types=[types], regions=regions)
+        op.attributes = parser.parse_optional_attr_dict()
+        return op
 
-@irdl_op_definition
-class YieldOp(TileOp):
-    """The end of a block of `if`, `reduce` or `scan`, with its values."""
-
-    name = "cuda_tile.yield"
-
-    arguments = var_operand_def()
-
-    traits = traits_def(IsTerminator(), ReturnLike(), Pure())
-
-
-@irdl_op_definition
-class ContinueOp(TileOp):
-    """The end of an iteration, with the values for the next."""
-
-    name = "cuda_tile.continue"
-
-    arguments = var_operand_def()
-
-    traits = traits_def(IsTerminator())
-
-
-@irdl_op_definition
-class BreakOp(TileOp):
-    """The end of a `loop`, with its results."""
-
-    name = "cuda_tile.break"
-
-    arguments = var_operand_def()
-
-    traits = traits_def(IsTerminator(), ReturnLike())
-
-
-@irdl_op_definition
-class ReturnOp(TileOp):
-    """The end of an entry."""
-
-    name = "cuda_tile.return"
-
-    arguments = var_operand_def()
-
-    traits = traits_def(IsTerminator(), ReturnLike())
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.condition)
+        if self.outputs:
+            printer.print_string(" -> ")
+            with printer.in_parens():
+                print_types(printer, self.outputs.types)
+        printer.print_string(" ")
+        print_ended_region(printer, self.thenRegion, YieldOp)
+        if self.elseRegion.blocks:
+            printer.print_string(" else ")
+            print_ended_region(printer, self.elseRegion, YieldOp)
+        printer.print_op_attributes(self.attributes)

@@ -28,9 +28,10 @@ from .attributes import (
     RoundingModeAttr,
     SignednessAttr,
 )
-from .constraints import ANY_FLOAT, BOOL, FLOAT, I4, INT, INTEGERS, NUMBER, POINTER, TILE, TileOf
+from .constraints import ANY_FLOAT, BOOL, FLOAT, INT, NUMBER, POINTER, TILE, TileOf
+from .syntax import types
 from .tile_op import Operand, TileOp
-from .types import TileType
+from .types import I4, INTEGERS, TileType
 
 __all__ = [
     "AbsFOp",
@@ -105,6 +106,8 @@ class FloatUnaryOp(TileOp, ABC):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$source attr-dict " + types("result")
+
 
 class IntUnaryOp(TileOp, ABC):
     """A function of each element of a tile of integers."""
@@ -114,6 +117,8 @@ class IntUnaryOp(TileOp, ABC):
     result = result_def(T)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict " + types("result")
 
 
 class FloatBinaryOp(TileOp, ABC):
@@ -126,6 +131,8 @@ class FloatBinaryOp(TileOp, ABC):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$lhs `,` $rhs attr-dict " + types("result")
+
 
 class RoundedBinaryOp(FloatBinaryOp, ABC):
     """A function of floats whose result is rounded as `rounding_mode` says. With `flush_to_zero`,
@@ -134,12 +141,21 @@ class RoundedBinaryOp(FloatBinaryOp, ABC):
     rounding_mode = prop_def(RoundingModeAttr, default_value=NEAREST_EVEN)
     flush_to_zero = opt_prop_def(UnitAttr)
 
+    assembly_format = (
+        "$lhs `,` $rhs (`rounding` `` $rounding_mode^)? (`flush_to_zero` $flush_to_zero^)? "
+        "attr-dict " + types("result")
+    )
+
 
 class ExtremumOp(FloatBinaryOp, ABC):
     """A minimum or maximum. NaN is no number that counts, but with `propagate_nan`, it wins."""
 
     propagate_nan = opt_prop_def(UnitAttr)
     flush_to_zero = opt_prop_def(UnitAttr)
+
+    assembly_format = (
+        "$lhs `,` $rhs custom<Flags>($flush_to_zero, $propagate_nan) attr-dict " + types("result")
+    )
 
 
 class IntBinaryOp(TileOp, ABC):
@@ -152,17 +168,23 @@ class IntBinaryOp(TileOp, ABC):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$lhs `,` $rhs attr-dict " + types("result")
+
 
 class SignedBinaryOp(IntBinaryOp, ABC):
     """A function of integers that depends on their signedness."""
 
     signedness = prop_def(SignednessAttr)
 
+    assembly_format = "$lhs `,` $rhs custom<Keyword>($signedness) attr-dict " + types("result")
+
 
 class WrappingBinaryOp(IntBinaryOp, ABC):
     """A function of integers modulo 2 to the width; `overflow` says what does not happen."""
 
     overflow = prop_def(IntegerOverflowAttr, default_value=NO_OVERFLOW_FLAGS)
+
+    assembly_format = "$lhs `,` $rhs (`overflow` `` $overflow^)? attr-dict " + types("result")
 
 
 # Floats.
@@ -239,6 +261,8 @@ class TanHOp(FloatUnaryOp):
 
     rounding_mode = prop_def(RoundingModeAttr, default_value=RoundingModeAttr(RoundingMode.FULL))
 
+    assembly_format = "$source (`rounding` `` $rounding_mode^)? attr-dict " + types("result")
+
 
 @irdl_op_definition
 class LogOp(FloatUnaryOp):
@@ -262,6 +286,8 @@ class ExpOp(FloatUnaryOp):
 
     rounding_mode = prop_def(RoundingModeAttr, default_value=RoundingModeAttr(RoundingMode.FULL))
 
+    assembly_format = "$source (`rounding` `` $rounding_mode^)? attr-dict " + types("result")
+
 
 @irdl_op_definition
 class Exp2Op(FloatUnaryOp):
@@ -270,6 +296,8 @@ class Exp2Op(FloatUnaryOp):
     name = "cuda_tile.exp2"
 
     flush_to_zero = opt_prop_def(UnitAttr)
+
+    assembly_format = "$source (`flush_to_zero` $flush_to_zero^)? attr-dict " + types("result")
 
 
 @irdl_op_definition
@@ -281,6 +309,11 @@ class SqrtOp(FloatUnaryOp):
     rounding_mode = prop_def(RoundingModeAttr, default_value=NEAREST_EVEN)
     flush_to_zero = opt_prop_def(UnitAttr)
 
+    assembly_format = (
+        "$source (`rounding` `` $rounding_mode^)? (`flush_to_zero` $flush_to_zero^)? "
+        "attr-dict " + types("result")
+    )
+
 
 @irdl_op_definition
 class RsqrtOp(FloatUnaryOp):
@@ -289,6 +322,8 @@ class RsqrtOp(FloatUnaryOp):
     name = "cuda_tile.rsqrt"
 
     flush_to_zero = opt_prop_def(UnitAttr)
+
+    assembly_format = "$source (`flush_to_zero` $flush_to_zero^)? attr-dict " + types("result")
 
 
 @irdl_op_definition
@@ -353,6 +388,8 @@ class PowOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$source `,` $exponent attr-dict " + types("result")
+
 
 @irdl_op_definition
 class Atan2Op(TileOp):
@@ -366,6 +403,8 @@ class Atan2Op(TileOp):
     result = result_def(T)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$x `,` $y attr-dict " + types("result")
 
 
 @irdl_op_definition
@@ -383,6 +422,11 @@ class FmaOp(TileOp):
     result = result_def(T)
 
     traits = traits_def(Pure())
+
+    assembly_format = (
+        "$lhs `,` $rhs `,` $acc (`rounding` `` $rounding_mode^)? "
+        "(`flush_to_zero` $flush_to_zero^)? attr-dict " + types("result")
+    )
 
 
 # Integers.
@@ -402,6 +446,8 @@ class NegIOp(IntUnaryOp):
     name = "cuda_tile.negi"
 
     overflow = prop_def(IntegerOverflowAttr, default_value=NO_OVERFLOW_FLAGS)
+
+    assembly_format = "$source (`overflow` `` $overflow^)? attr-dict " + types("result")
 
 
 @irdl_op_definition
@@ -450,6 +496,11 @@ class DivIOp(SignedBinaryOp):
     # Division by zero is undefined: no pass may compute it where the program does not.
     traits = traits_def()
 
+    assembly_format = (
+        "$lhs `,` $rhs custom<Keyword>($signedness) (`rounding` `` $rounding^)? attr-dict "
+        + types("result")
+    )
+
 
 @irdl_op_definition
 class RemIOp(SignedBinaryOp):
@@ -484,6 +535,8 @@ class MulhiIOp(TileOp):
     result = result_def(T)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$x `,` $y attr-dict " + types("result")
 
 
 @irdl_op_definition
@@ -525,6 +578,11 @@ class CmpFOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = (
+        "custom<Keyword>($comparison_predicate) custom<Keyword>($comparison_ordering) "
+        "$lhs `,` $rhs attr-dict " + types("lhs -> result")
+    )
+
     @classmethod
     def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
         (type,) = super().infer_types(*operands)
@@ -545,6 +603,11 @@ class CmpIOp(TileOp):
     result = result_def(BOOL)
 
     traits = traits_def(Pure())
+
+    assembly_format = (
+        "custom<Keyword>($comparison_predicate) $lhs `,` $rhs `,` "
+        "custom<Keyword>($signedness) attr-dict " + types("lhs -> result")
+    )
 
     @classmethod
     def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
@@ -568,6 +631,8 @@ class SelectOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$cond `,` $val_if_true `,` $val_if_false attr-dict " + types("cond, result")
+
 
 # Conversions.
 
@@ -583,6 +648,8 @@ class BitcastOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$source attr-dict " + types("source -> result")
+
 
 @irdl_op_definition
 class ExtIOp(TileOp):
@@ -595,6 +662,8 @@ class ExtIOp(TileOp):
     to = result_def(TileOf((*INTEGERS, I4)))
 
     traits = traits_def(Pure())
+
+    assembly_format = "$from_ custom<Keyword>($signedness) attr-dict " + types("from_ -> to")
 
 
 @irdl_op_definition
@@ -609,6 +678,8 @@ class TruncIOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$from_ (`overflow` `` $overflow^)? attr-dict " + types("from_ -> to")
+
 
 @irdl_op_definition
 class FToFOp(TileOp):
@@ -621,6 +692,8 @@ class FToFOp(TileOp):
     to = result_def(ANY_FLOAT)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$from_ (`rounding` `` $rounding_mode^)? attr-dict " + types("from_ -> to")
 
 
 @irdl_op_definition
@@ -638,6 +711,11 @@ class FToIOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = (
+        "$from_ custom<Keyword>($signedness) (`rounding` `` $rounding_mode^)? attr-dict "
+        + types("from_ -> to")
+    )
+
 
 @irdl_op_definition
 class IToFOp(TileOp):
@@ -652,6 +730,11 @@ class IToFOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = (
+        "$from_ custom<Keyword>($signedness) (`rounding` `` $rounding_mode^)? attr-dict "
+        + types("from_ -> to")
+    )
+
 
 @irdl_op_definition
 class IntToPtrOp(TileOp):
@@ -663,6 +746,8 @@ class IntToPtrOp(TileOp):
     result = result_def(POINTER)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict " + types("source -> result")
 
 
 @irdl_op_definition
@@ -676,6 +761,8 @@ class PtrToIntOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$source attr-dict " + types("source -> result")
+
 
 @irdl_op_definition
 class PtrToPtrOp(TileOp):
@@ -687,6 +774,8 @@ class PtrToPtrOp(TileOp):
     result = result_def(POINTER)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict " + types("source -> result")
 
 
 @irdl_op_definition
@@ -701,3 +790,5 @@ class OffsetOp(TileOp):
     result = result_def(T)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$ptr `,` $offset attr-dict " + types("ptr, offset -> result")

@@ -29,6 +29,7 @@ from .attributes import (
 )
 from .constraints import BOOL, NUMBER, POINTER, SCALAR_POINTER, TILE
 from .memory_effects import LoadEffect, StoreEffect
+from .syntax import HINTS, MEMORY, types
 from .tile_op import Operand, TileOp
 from .types import TokenType, pointee
 
@@ -55,6 +56,8 @@ class MakeTokenOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "attr-dict " + types("result")
+
 
 @irdl_op_definition
 class JoinTokensOp(TileOp):
@@ -69,6 +72,8 @@ class JoinTokensOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$tokens attr-dict " + types("result")
+
 
 @irdl_op_definition
 class AllocaOp(TileOp):
@@ -81,6 +86,11 @@ class AllocaOp(TileOp):
     alignment = prop_def(IntegerAttr[I64])
     global_ = opt_prop_def(UnitAttr, prop_name="global")
     result = result_def(SCALAR_POINTER)
+
+    assembly_format = (
+        "`num_elem` `=` $num_elem `,` `alignment` `=` $alignment (`global` $global^)? attr-dict "
+        + types("result")
+    )
 
 
 @irdl_op_definition
@@ -102,6 +112,14 @@ class LoadPtrTkoOp(TileOp):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(LoadEffect())
+
+    assembly_format = (
+        MEMORY
+        + " $source (`,` $mask^)? (`,` $paddingValue^)? (`token` `` `=` `` $token^)? "
+        + HINTS
+        + " attr-dict "
+        + types("source[, mask][, paddingValue] -> result, result_token")
+    )
 
     @classmethod
     def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
@@ -129,6 +147,14 @@ class StorePtrTkoOp(TileOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(StoreEffect())
 
+    assembly_format = (
+        MEMORY
+        + " $destination `,` $value (`,` $mask^)? (`token` `` `=` `` $token^)? "
+        + HINTS
+        + " attr-dict "
+        + types("destination, value[, mask] -> result_token")
+    )
+
 
 @irdl_op_definition
 class AtomicRMWTkoOp(TileOp):
@@ -148,6 +174,12 @@ class AtomicRMWTkoOp(TileOp):
     result_token = result_def(TokenType)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        MEMORY + " $pointers `,` custom<Keyword>($mode) `,` $arg (`,` $mask^)? "
+        "(`token` `` `=` `` $token^)? attr-dict "
+        + types("pointers, arg[, mask] -> result, result_token")
+    )
 
     @classmethod
     def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
@@ -174,6 +206,12 @@ class AtomicCASTkoOp(TileOp):
     result_token = result_def(TokenType)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        MEMORY + " $pointers `,` $cmp `,` $val (`,` $mask^)? "
+        "(`token` `` `=` `` $token^)? attr-dict "
+        + types("pointers, val[, mask] -> result, result_token")
+    )
 
     @classmethod
     def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:

@@ -14,12 +14,14 @@ from xdsl.dialects.builtin import (
     FunctionType,
     IntegerAttr,
     StringAttr,
+    SymbolNameConstraint,
     UnitAttr,
     i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Region
 from xdsl.irdl import (
+    AnyAttr,
     AnyOf,
     AttrSizedOperandSegments,
     BaseAttr,
@@ -34,8 +36,11 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface, SymbolTable
 
+from ...passmanager.ir.text.default_dialect import DefaultDialect
 from .attributes import (
     BoundedAttr,
     DivByAttr,
@@ -45,6 +50,8 @@ from .attributes import (
     SymbolVisibilityAttr,
 )
 from .constraints import BOOL, SCALAR_I32, SCALAR_POINTER, TILE
+from .control_ops import ReturnOp
+from .syntax import end_block, parse_parameters, print_parameters, types
 from .tile_op import TileOp
 from .types import TokenType, scalar
 
@@ -67,17 +74,42 @@ class ModuleOp(TileOp):
 
     name = "cuda_tile.module"
 
-    sym_name = prop_def(StringAttr)
+    sym_name = prop_def(SymbolNameConstraint())
     producer = opt_prop_def(StringAttr)
     body = region_def("single_block")
 
-    traits = traits_def(SymbolOpInterface(), SymbolTable(), IsolatedFromAbove(), NoTerminator())
+    traits = traits_def(
+        SymbolOpInterface(), SymbolTable(), IsolatedFromAbove(), NoTerminator(), DefaultDialect()
+    )
 
-    def __init__(self, name: str, body: Region | None = None):
+    def __init__(self, name: str, body: Region | None = None, *, producer: Attribute | None = None):
         """Without `body` the module gets an empty block."""
         super().__init__(
-            regions=[Region(Block()) if body is None else body], sym_name=StringAttr(name)
+            regions=[Region(Block()) if body is None else body],
+            sym_name=StringAttr(name),
+            producer=producer,
         )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ModuleOp:
+        name = parser.parse_symbol_name()
+        given = parser.parse_optional_attr_dict_with_keyword()
+        attributes = {} if given is None else dict(given.data)
+        producer = attributes.pop("producer", None)
+        body = parser.parse_region()
+        if not body.blocks:
+            body.add_block(Block())
+        op = cls(name.data, body, producer=producer)
+        op.attributes = attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        producer = {} if self.producer is None else {"producer": self.producer}
+        printer.print_op_attributes({**producer, **self.attributes}, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_empty_block=False)
 
 
 @irdl_op_definition
@@ -86,14 +118,14 @@ class EntryOp(TileOp):
 
     name = "cuda_tile.entry"
 
-    sym_name = prop_def(StringAttr)
+    sym_name = prop_def(SymbolNameConstraint())
     function_type = prop_def(FunctionType)
     arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
     res_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
     body = region_def("single_block")
 
-    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove())
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), DefaultDialect())
 
     def __init__(
         self,
@@ -110,6 +142,28 @@ class EntryOp(TileOp):
             optimization_hints=optimization_hints,
         )
 
+    @classmethod
+    def parse(cls, parser: Parser) -> EntryOp:
+        name, parameters, hints = parser.parse_symbol_name(), parse_parameters(parser), None
+        if parser.parse_optional_keyword("optimization_hints"):
+            parser.parse_punctuation("=")
+            hints = OptimizationHintsAttr.new(OptimizationHintsAttr.parse_parameters(parser))
+        body = end_block(parser.parse_region(parameters), ReturnOp)
+        op = cls(name.data, [parameter.type for parameter in parameters], body, hints)
+        op.attributes = parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        print_parameters(printer, self.body.block)
+        if self.optimization_hints is not None and self.optimization_hints.value.data:
+            printer.print_string(" optimization_hints=")
+            self.optimization_hints.print_parameters(printer)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_op_attributes(self.attributes)
+
 
 @irdl_op_definition
 class GlobalOp(TileOp):
@@ -117,7 +171,7 @@ class GlobalOp(TileOp):
 
     name = "cuda_tile.global"
 
-    sym_name = prop_def(StringAttr)
+    sym_name = prop_def(SymbolNameConstraint())
     value = prop_def(DenseIntOrFPElementsAttr)
     alignment = prop_def(IntegerAttr[I64], default_value=IntegerAttr(0, i64))
     constant = opt_prop_def(UnitAttr)
@@ -126,6 +180,11 @@ class GlobalOp(TileOp):
     )
 
     traits = traits_def(SymbolOpInterface())
+
+    assembly_format = (
+        "custom<Visibility>($symbol_visibility) (`constant` $constant^)? $sym_name "
+        "(`alignment` `=` $alignment^)? attr-dict custom<ElementsOnly>($value)"
+    )
 
 
 @irdl_op_definition
@@ -138,6 +197,8 @@ class GetGlobalOp(TileOp):
     result = result_def(SCALAR_POINTER)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$name attr-dict " + types("result")
 
 
 @irdl_op_definition
@@ -154,6 +215,8 @@ class GetTileBlockIdOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "attr-dict " + types("blockId_x")
+
 
 @irdl_op_definition
 class GetNumTileBlocksOp(TileOp):
@@ -169,6 +232,8 @@ class GetNumTileBlocksOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "attr-dict " + types("gridSize_x")
+
 
 @irdl_op_definition
 class AssumeOp(TileOp):
@@ -176,7 +241,7 @@ class AssumeOp(TileOp):
 
     name = "cuda_tile.assume"
 
-    T: ClassVar = VarConstraint("T", BaseAttr(Attribute))
+    T: ClassVar = VarConstraint("T", AnyAttr())
     value = operand_def(T)
     predicate = prop_def(
         AnyOf((BaseAttr(DivByAttr), BaseAttr(SameElementsAttr), BaseAttr(BoundedAttr)))
@@ -184,6 +249,8 @@ class AssumeOp(TileOp):
     result = result_def(T)
 
     # As in MLIR, it has no traits: a pass that removes dead code keeps it.
+
+    assembly_format = "custom<Predicate>($predicate) `,` $value attr-dict " + types("result")
 
 
 @irdl_op_definition
@@ -194,6 +261,8 @@ class AssertOp(TileOp):
 
     condition = operand_def(BOOL)
     message = prop_def(StringAttr)
+
+    assembly_format = "$condition `,` $message attr-dict " + types("condition")
 
 
 @irdl_op_definition
@@ -210,3 +279,8 @@ class PrintTkoOp(TileOp):
     result_token = result_def(TokenType)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$str (`,` $args^)? (`token` `` `=` `` $token^)? attr-dict "
+        "(`:` custom<Types>(type($args))^)? `->` custom<Types>(type($result_token))"
+    )

@@ -30,6 +30,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
+from ...passmanager.ir.text.default_dialect import DefaultDialect
 from ...passmanager.releases.floats import (
     Float4E2M1FNType,
     Float8E4M3FNType,
@@ -38,8 +39,10 @@ from ...passmanager.releases.floats import (
     FloatTF32Type,
 )
 from .attributes import SignednessAttr
-from .constraints import FLOATS, TILE, TileOf
+from .constraints import TILE, TileOf
+from .syntax import types
 from .tile_op import TileOp
+from .types import FLOATS
 
 __all__ = ["MmaFOp", "MmaFScaledOp", "MmaIOp", "ReduceOp", "ScanOp"]
 
@@ -66,6 +69,10 @@ class MmaFOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$lhs `,` $rhs `,` $acc (`fast_acc` $fast_acc^)? attr-dict " + types(
+        "lhs, rhs, acc"
+    )
+
 
 @irdl_op_definition
 class MmaIOp(TileOp):
@@ -84,6 +91,11 @@ class MmaIOp(TileOp):
     result = result_def(T)
 
     traits = traits_def(Pure())
+
+    assembly_format = (
+        "$lhs `,` $rhs `,` $acc custom<Keyword>($signedness_lhs) "
+        "custom<Keyword>($signedness_rhs) attr-dict " + types("lhs, rhs, acc")
+    )
 
 
 @irdl_op_definition
@@ -105,6 +117,10 @@ class MmaFScaledOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$lhs `,` $rhs `,` $acc `,` $lhs_scale `,` $rhs_scale attr-dict " + types(
+        "lhs, rhs, acc, lhs_scale, rhs_scale"
+    )
+
 
 @irdl_op_definition
 class ReduceOp(TileOp):
@@ -123,7 +139,13 @@ class ReduceOp(TileOp):
     outputs = var_result_def(TILE)
     body = region_def("single_block")
 
-    traits = traits_def(RecursiveMemoryEffect())
+    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect())
+
+    assembly_format = (
+        "$inputs attr-dict `dim` `` `=` `` $dim `identities` `` `=` `` $identities "
+        + types("inputs -> outputs")
+        + " custom<ArgumentRegion>($body)"
+    )
 
 
 @irdl_op_definition
@@ -140,4 +162,11 @@ class ScanOp(TileOp):
     outputs = var_result_def(TILE)
     body = region_def("single_block")
 
-    traits = traits_def(RecursiveMemoryEffect())
+    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect())
+
+    assembly_format = (
+        "$inputs attr-dict `dim` `` `=` `` $dim `reverse` `` `=` `` $reverse "
+        "`identities` `` `=` `` $identities "
+        + types("inputs -> outputs")
+        + " custom<ArgumentRegion>($body)"
+    )

@@ -23,9 +23,10 @@ from xdsl.irdl import (
 )
 from xdsl.traits import ConstantLike, Pure
 
-from .constraints import I4, INT, NUMBER, SCALAR_I32, TILE, TileOf
+from .constraints import INT, NUMBER, SCALAR_I32, TILE, TileOf
+from .syntax import types
 from .tile_op import TileOp
-from .types import TileType
+from .types import I4, TileType
 
 __all__ = [
     "BroadcastOp",
@@ -54,6 +55,8 @@ class ConstantOp(TileOp):
 
     traits = traits_def(ConstantLike(), Pure())
 
+    assembly_format = "custom<Elements>($value, type($result)) attr-dict"
+
     def __init__(self, value: DenseIntOrFPElementsAttr):
         type = TileType(value.get_shape(), value.get_element_type())
         super().__init__(types=[type], value=value)
@@ -75,6 +78,8 @@ class IotaOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "attr-dict " + types("result")
+
 
 @irdl_op_definition
 class BroadcastOp(TileOp):
@@ -86,6 +91,8 @@ class BroadcastOp(TileOp):
     result = result_def(TILE)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict " + types("source -> result")
 
 
 @irdl_op_definition
@@ -99,6 +106,8 @@ class ReshapeOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$source attr-dict " + types("source -> result")
+
 
 @irdl_op_definition
 class PermuteOp(TileOp):
@@ -111,6 +120,8 @@ class PermuteOp(TileOp):
     result = result_def(TILE)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$source $permutation attr-dict " + types("source -> result")
 
 
 @irdl_op_definition
@@ -126,6 +137,8 @@ class CatOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$lhs `,` $rhs `dim` `=` $dim attr-dict " + types("lhs, rhs -> result")
+
 
 @irdl_op_definition
 class ExtractOp(TileOp):
@@ -140,6 +153,8 @@ class ExtractOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$source `[` $indices `]` attr-dict " + types("source -> result")
+
 
 @irdl_op_definition
 class PackOp(TileOp):
@@ -152,6 +167,8 @@ class PackOp(TileOp):
 
     traits = traits_def(Pure())
 
+    assembly_format = "$source attr-dict " + types("source -> result")
+
 
 @irdl_op_definition
 class UnpackOp(TileOp):
@@ -163,3 +180,5 @@ class UnpackOp(TileOp):
     result = result_def(UNPACKED)
 
     traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict " + types("source -> result")

@@ -11,6 +11,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.utils.str_enum import StrEnum
 
 from .attributes import attribute_of
+from .syntax import DIRECTIVES
 
 __all__ = ["Operand", "TileOp"]
 
@@ -20,6 +21,8 @@ Operand: TypeAlias = SSAValue | Sequence[SSAValue] | None
 
 class TileOp(IRDLOperation, ABC):
     """An operation of CUDA Tile IR."""
+
+    custom_directives = DIRECTIVES
 
     RESULTS: ClassVar[Sequence[Attribute]] = ()
     """The types of the results, where they are always the same."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Self, TypeAlias
 
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
+    AnyAttr,
+    AnyOf,
+    AttrConstraint,
     AttrSizedOperandSegments,
     BaseAttr,
+    ParamAttrConstraint,
+    VarConstraint,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -19,6 +26,8 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
 from xdsl.traits import NoMemoryEffect, Pure
 
 from .attributes import (
@@ -29,14 +38,19 @@ from .attributes import (
 )
 from .constraints import INT, SCALAR_INT, SCALAR_POINTER, TILE
 from .memory_effects import LoadEffect, StoreEffect
+from .syntax import HINTS, MEMORY, types
 from .tile_op import Operand, TileOp
 from .types import (
     GatherScatterViewType,
     PartitionViewType,
+    PointerType,
     StridedViewType,
     TensorViewType,
     TileView,
     TokenType,
+    parse_type,
+    print_type,
+    scalar,
 )
 
 __all__ = [
@@ -54,6 +68,14 @@ __all__ = [
 VIEW = BaseAttr(TileView)
 
 
+def _view_of(view: type[TileView], tensor_view: AttrConstraint) -> AttrConstraint:
+    """Return the constraint that a type is a view of the tensor view that a variable is."""
+    names = [name for name, _ in view.get_irdl_definition().parameters]
+    return ParamAttrConstraint(
+        view, [tensor_view if name == "tensor_view" else AnyAttr() for name in names]
+    )
+
+
 @irdl_op_definition
 class MakeTensorViewOp(TileOp):
     """A tensor at the address `base`. The operands are the sizes and strides that its type does
@@ -69,6 +91,79 @@ class MakeTensorViewOp(TileOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(NoMemoryEffect())
 
+    @classmethod
+    def parse(cls, parser: Parser) -> MakeTensorViewOp:
+        base = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        shape = _parse_sizes(parser, "shape")
+        parser.parse_punctuation(",")
+        strides = _parse_sizes(parser, "strides")
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        start, index, type = parser.pos, None, parse_type(parser)
+        if parser.parse_optional_punctuation("->"):
+            start, index, type = parser.pos, type, parse_type(parser)
+        if not isinstance(type, TensorViewType):
+            parser.raise_error(f"expected a tensor_view, got {type}", start)
+        if (_known(shape), _known(strides)) != (type.get_shape(), type.get_strides()):
+            parser.raise_error(f"shape and strides are not those of {type}", start)
+        unknown = [
+            [size for size in sizes if not isinstance(size, int)] for sizes in (shape, strides)
+        ]
+        if any(unknown) and index is None:
+            parser.raise_error("expected the type of unknown sizes, and '->'", start)
+        values = [[parser.resolve_operand(v, index or type) for v in row] for row in unknown]
+        pointer = scalar(PointerType(type.element_type))
+        op = cls(parser.resolve_operand(base, pointer), *values, types=[type])
+        op.attributes = attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.base)
+        type = self.result.type
+        printer.print_string(", shape = ")
+        _print_sizes(printer, type.get_shape(), self.dynamicShape)
+        printer.print_string(", strides = ")
+        _print_sizes(printer, type.get_strides(), self.dynamicStrides)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        if unknown := (*self.dynamicShape, *self.dynamicStrides):
+            print_type(printer, unknown[0].type)
+            printer.print_string(" -> ")
+        print_type(printer, type)
+
+
+Size: TypeAlias = int | UnresolvedOperand
+
+
+def _parse_sizes(parser: Parser, what: str) -> list[Size]:
+    parser.parse_keyword(what)
+    parser.parse_punctuation("=")
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_size(parser))
+
+
+def _parse_size(parser: Parser) -> Size:
+    value = parser.parse_optional_unresolved_operand()
+    return parser.parse_integer(allow_boolean=False) if value is None else value
+
+
+def _known(sizes: Sequence[Size]) -> tuple[int, ...]:
+    return tuple(size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes)
+
+
+def _print_sizes(printer: Printer, sizes: Sequence[int], values: Sequence[SSAValue]) -> None:
+    unknown = iter(values)
+    with printer.in_square_brackets():
+        printer.print_list(
+            [next(unknown) if size == DYNAMIC_INDEX else size for size in sizes],
+            lambda size: (
+                printer.print_string(str(size))
+                if isinstance(size, int)
+                else printer.print_operand(size)
+            ),
+        )
+
 
 @irdl_op_definition
 class MakePartitionViewOp(TileOp):
@@ -76,10 +171,13 @@ class MakePartitionViewOp(TileOp):
 
     name = "cuda_tile.make_partition_view"
 
-    tensor_view = operand_def(TensorViewType)
-    result = result_def(PartitionViewType)
+    T: ClassVar = VarConstraint("T", BaseAttr(TensorViewType))
+    tensor_view = operand_def(T)
+    result = result_def(_view_of(PartitionViewType, T))
 
     traits = traits_def(Pure())
+
+    assembly_format = "$tensor_view attr-dict " + types("result")
 
 
 @irdl_op_definition
@@ -88,10 +186,13 @@ class MakeStridedViewOp(TileOp):
 
     name = "cuda_tile.make_strided_view"
 
-    tensor_view = operand_def(TensorViewType)
-    result = result_def(StridedViewType)
+    T: ClassVar = VarConstraint("T", BaseAttr(TensorViewType))
+    tensor_view = operand_def(T)
+    result = result_def(_view_of(StridedViewType, T))
 
     traits = traits_def(Pure())
+
+    assembly_format = "$tensor_view attr-dict " + types("result")
 
 
 @irdl_op_definition
@@ -100,34 +201,63 @@ class MakeGatherScatterViewOp(TileOp):
 
     name = "cuda_tile.make_gather_scatter_view"
 
-    tensor_view = operand_def(TensorViewType)
-    result = result_def(GatherScatterViewType)
+    T: ClassVar = VarConstraint("T", BaseAttr(TensorViewType))
+    tensor_view = operand_def(T)
+    result = result_def(_view_of(GatherScatterViewType, T))
 
     traits = traits_def(Pure())
 
+    assembly_format = "$tensor_view attr-dict " + types("result")
+
+
+class ShapeOp(TileOp, ABC):
+    """The sizes of a tensor or view, all of one type."""
+
+    src = operand_def(AnyOf((BaseAttr(TensorViewType), VIEW)))
+    result = var_result_def(SCALAR_INT)
+
+    traits = traits_def(NoMemoryEffect())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        source = parser.parse_unresolved_operand()
+        parser.parse_punctuation(":")
+        start, type = parser.pos, parse_type(parser)
+        if not isinstance(type, TensorViewType | TileView):
+            parser.raise_error(f"expected a tensor_view or a view of it, got {type}", start)
+        parser.parse_punctuation("->")
+        size = parse_type(parser)
+        return cls(parser.resolve_operand(source, type), types=[[size] * _rank(type)])
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.src)
+        printer.print_string(" : ")
+        print_type(printer, self.src.type)
+        printer.print_string(" -> ")
+        print_type(printer, self.result.types[0] if self.result else scalar(i32))
+
+
+def _rank(type: TensorViewType | TileView) -> int:
+    return len(type.shape) if isinstance(type, TensorViewType) else type.index_rank
+
 
 @irdl_op_definition
-class GetTensorShapeOp(TileOp):
+class GetTensorShapeOp(ShapeOp):
     """The sizes of a tensor."""
 
     name = "cuda_tile.get_tensor_shape"
 
     src = operand_def(TensorViewType)
-    result = var_result_def(SCALAR_INT)
-
-    traits = traits_def(NoMemoryEffect())
 
 
 @irdl_op_definition
-class GetIndexSpaceShapeOp(TileOp):
+class GetIndexSpaceShapeOp(ShapeOp):
     """The number of tiles of a view in each dimension."""
 
     name = "cuda_tile.get_index_space_shape"
 
     src = operand_def(VIEW)
-    result = var_result_def(SCALAR_INT)
-
-    traits = traits_def(NoMemoryEffect())
 
 
 @irdl_op_definition
@@ -147,6 +277,14 @@ class LoadViewTkoOp(TileOp):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(LoadEffect())
+
+    assembly_format = (
+        MEMORY
+        + " $view `` `[` $index `]` (`token` `=` $token^)? "
+        + HINTS
+        + " attr-dict-with-keyword "
+        + types("view[index] -> tile, result_token")
+    )
 
     @classmethod
     def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
@@ -174,6 +312,14 @@ class StoreViewTkoOp(TileOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(StoreEffect())
 
+    assembly_format = (
+        MEMORY
+        + " $tile `,` $view `` `[` $index `]` (`token` `=` $token^)? "
+        + HINTS
+        + " attr-dict-with-keyword "
+        + types("tile, view[index] -> result_token")
+    )
+
 
 @irdl_op_definition
 class AtomicRedViewTkoOp(TileOp):
@@ -193,3 +339,9 @@ class AtomicRedViewTkoOp(TileOp):
     result_token = result_def(TokenType)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        MEMORY + " $view `` `[` $index `]` `,` custom<Keyword>($mode) `,` $value "
+        "(`token` `=` $token^)? attr-dict-with-keyword "
+        + types("value, view[index] -> result_token")
+    )

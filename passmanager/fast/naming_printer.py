@@ -10,8 +10,10 @@ from typing import IO
 from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type, IndexType, IntegerType
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove
 
 from ..ir.text.custom_forms import has_implicit_terminator
+from ..ir.text.default_dialect import short_name
 
 # Names of blocks, which xDSL gives in the order of a region since 0.70.
 
@@ -195,8 +197,19 @@ class NamingPrinter(Printer):
         self.print_itself(op)
 
     def print_itself(self, op: Operation) -> None:
-        """Print an op as xDSL does."""
-        super().print_op(op)
+        """Print an op as xDSL does, which has no names without the dialect."""
+        name = None if self.print_generic_format else short_name(op)
+        if name is None or self.diagnostic.op_messages:
+            return super().print_op(op)
+        self.print_results(op)
+        if is_scope := op.has_trait(IsolatedFromAbove):
+            self.enter_scope()
+        self.print_string(name)
+        op.print(self)
+        if self.print_debuginfo:
+            self.print_location(op)
+        if is_scope:
+            self.exit_scope()
 
     def print_location(self, op: Operation) -> None:
         """Print the location of an op, after a space."""

@@ -1,0 +1,259 @@
+"""The sanitizer of launches: accesses to the same element that nothing orders.
+
+Tile blocks run in any order, and within a block accesses are ordered by tokens alone. Two accesses
+to an element, of which one writes, are a race, unless both are atomic or otherwise stronger than
+`weak`, or the second acquires what a release after the first has published.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation
+
+from ....dialects.cuda_tile.attributes import (
+    MemoryOrderingSemantics,
+    MemoryOrderingSemanticsAttr,
+    MemoryScope,
+    MemoryScopeAttr,
+)
+from ....passmanager.ir.location import place_of
+from ..arrays import Array
+
+if TYPE_CHECKING:
+    from .device_memory import DeviceBuffer
+
+__all__ = ["Access", "RaceChecker"]
+
+Bytes = NDArray[np.int64]
+Block = tuple[int, int, int]
+
+ACQUIRES = (MemoryOrderingSemantics.ACQUIRE, MemoryOrderingSemantics.ACQ_REL)
+RELEASES = (MemoryOrderingSemantics.RELEASE, MemoryOrderingSemantics.ACQ_REL)
+
+
+class Access(NamedTuple):
+    """An operation on memory."""
+
+    op: Operation
+    reads: bool
+    writes: bool
+    is_strong: bool
+    """Whether other accesses of the same block may happen at the same time."""
+    is_shared: bool
+    """Whether accesses of other blocks may."""
+    acquires: bool
+    releases: bool
+
+    @staticmethod
+    def of(op: Operation) -> Access:
+        """Return the access that an operation does."""
+        order = op.properties["memory_ordering_semantics"]
+        assert isinstance(order, MemoryOrderingSemanticsAttr)
+        scope = op.properties.get("memory_scope")
+        wide = isinstance(scope, MemoryScopeAttr) and scope.data is not MemoryScope.TL_BLK
+        strong, atomic = order.data is not MemoryOrderingSemantics.WEAK, ".atomic" in op.name
+        return Access(
+            op,
+            atomic or ".load" in op.name,
+            atomic or ".store" in op.name,
+            strong,
+            strong and wide,
+            order.data in ACQUIRES,
+            order.data in RELEASES,
+        )
+
+    @property
+    def verb(self) -> str:
+        """What it does to an element."""
+        return "updates" if self.reads and self.writes else "writes" if self.writes else "reads"
+
+
+class Event(NamedTuple):
+    """An access of the block that runs."""
+
+    access: Access
+    before: int
+    """The token that it waited for."""
+    places: Bytes
+    """The addresses of the bytes in this process, sorted."""
+
+
+@dataclass(eq=False)
+class Shadow:
+    """What is known about bytes of memory: for each kind of access, by (writes, is_shared), the
+    number of the first."""
+
+    low: int
+    high: int
+    first: dict[tuple[bool, bool], Bytes] = field(default_factory=dict[tuple[bool, bool], Bytes])
+
+    def table(self, writes: bool, is_shared: bool) -> Bytes:
+        """Return the numbers of the first accesses of a kind, 0 where there is none."""
+        if (writes, is_shared) not in self.first:
+            self.first[writes, is_shared] = np.zeros(self.high - self.low, np.int64)
+        return self.first[writes, is_shared]
+
+
+@dataclass
+class RaceChecker:
+    """The accesses of a launch, and what is wrong with them."""
+
+    errors: dict[object, str] = field(default_factory=dict[object, str])
+    """The findings, one for each pair of operations."""
+    _shadows: list[Shadow] = field(default_factory=list[Shadow])
+    _accesses: list[tuple[Block, Access] | None] = field(default_factory=lambda: [None])
+    _events: list[Event] = field(default_factory=list[Event])
+    _start: int = 1
+    """The number of the first access of the block that runs."""
+    _block: Block = (0, 0, 0)
+    _seen: set[Block] = field(default_factory=set[Block])
+    """The blocks whose accesses happened before, as the block has acquired."""
+    _released: defaultdict[int, set[Block]] = field(default_factory=lambda: defaultdict(set))
+    _waiting: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
+    """The operations that waited for accesses; whether that ordered any two."""
+
+    def watch(self, data: Array, is_new: bool) -> None:
+        """Watch a buffer. One that overlaps another is the same memory; if it is new, the other has
+        been freed."""
+        low, high = data.ctypes.data, data.ctypes.data + data.nbytes
+        for shadow in [s for s in self._shadows if s.low < high and low < s.high]:
+            self._shadows.remove(shadow)
+            if not is_new:
+                low, high = min(low, shadow.low), max(high, shadow.high)
+        self._shadows.append(Shadow(low, high))
+
+    def enter(self, block: Block) -> None:
+        """Begin a block."""
+        self._block, self._start = block, len(self._accesses)
+        self._events.clear()
+        self._seen = {block}
+
+    def report(self, op: Operation, text: str) -> None:
+        """Note that an operation is wrong."""
+        self.errors.setdefault(
+            (op, text.partition(" ")[0]), f"{self._name(op, self._block)} {text}"
+        )
+
+    @property
+    def warnings(self) -> list[str]:
+        """A line for each operation whose token never ordered two accesses to one element."""
+        return [
+            f"the token of '{op.name}'{place_of(op)} orders nothing"
+            for op, useful in self._waiting.items()
+            if not useful
+        ]
+
+    def access(self, access: Access, buffer: DeviceBuffer, index: Array, token: int) -> int:
+        """Check an access to elements of a buffer, given as indices, after those of `token`; return
+        the token after it."""
+        if not index.size:
+            return token
+        elements, counts = np.unique(index, return_counts=True)
+        places = places_of(buffer.data, elements)
+        shadow = next(s for s in self._shadows if s.low <= places[0] < s.high)
+        self._check_elements(access, buffer, elements[counts > 1], shadow, places)
+        if access.acquires:
+            self._seen.update(*(self._released[place] for place in places.tolist()))
+        self._check_blocks(access, buffer, shadow, places)
+        self._check_block(access, buffer, places, token)
+        self._record(access, shadow, places, token)
+        return token | 1 << len(self._events) - 1
+
+    def _record(self, access: Access, shadow: Shadow, places: Bytes, token: int) -> None:
+        """Remember an access."""
+        table, where = shadow.table(access.writes, access.is_shared), places - shadow.low
+        table[where] = np.where(table[where], table[where], len(self._accesses))
+        self._accesses.append((self._block, access))
+        self._events.append(Event(access, token, places))
+        if access.releases:
+            for place in places.tolist():
+                self._released[place] |= self._seen
+
+    def _check_elements(
+        self, access: Access, buffer: DeviceBuffer, twice: Array, shadow: Shadow, places: Bytes
+    ) -> None:
+        """Report an element that a store writes twice, or that is read before it has a value."""
+        if access.writes and not access.is_strong and twice.size:
+            self.report(access.op, f"writes element {twice[0]} of {buffer.name} twice")
+        if access.reads and buffer.is_new:
+            where = places - shadow.low
+            written = shadow.table(True, False)[where] + shadow.table(True, True)[where]
+            if not written.all():
+                what = f"element {element_at(buffer.data, places[written == 0][0])}"
+                self.report(access.op, f"reads {what} of {buffer.name} without a value")
+
+    def _check_blocks(
+        self, access: Access, buffer: DeviceBuffer, shadow: Shadow, places: Bytes
+    ) -> None:
+        """Report conflicts with blocks that ran before."""
+        for (writes, is_shared), table in shadow.first.items():
+            if not (writes or access.writes) or (is_shared and access.is_shared):
+                continue
+            numbers = table[places - shadow.low]
+            others = (numbers > 0) & (numbers < self._start)
+            for number in np.unique(numbers[others]).tolist():
+                entry = self._accesses[number]
+                assert entry is not None
+                if entry[0] not in self._seen:
+                    self._conflict(access, buffer, places[numbers == number][0], *entry)
+                    break
+
+    def _check_block(self, access: Access, buffer: DeviceBuffer, places: Bytes, token: int) -> None:
+        """Report conflicts with earlier accesses of the same block that the token does not wait
+        for, and note which tokens have ordered something."""
+        if token:
+            self._waiting.setdefault(access.op, False)
+        for i, event in enumerate(self._events):
+            if not (event.access.writes or access.writes):
+                continue
+            if not (common := common_places(places, event.places)).size:
+                continue
+            if token >> i & 1:
+                self._waiting.update(dict.fromkeys(self._between(i, access.op, token), True))
+            elif not (access.is_strong and event.access.is_strong):
+                self._conflict(access, buffer, common[0], self._block, event.access)
+
+    def _between(self, first: int, op: Operation, token: int) -> Iterator[Operation]:
+        """Yield the operations whose tokens order an access after the event `first`."""
+        yield op
+        for i, event in enumerate(self._events):
+            if token >> i & 1 and event.before >> first & 1:
+                yield event.access.op
+
+    def _conflict(
+        self, access: Access, buffer: DeviceBuffer, place: int, block: Block, other: Access
+    ) -> None:
+        same = block == self._block
+        where = "in the same block" if same else f"in block {block}"
+        what = f"{self._name(access.op, self._block)} {access.verb} "
+        what += f"element {element_at(buffer.data, place)} of {buffer.name}, which '{other.op.name}'{place_of(other.op)} {other.verb} {where}; "
+        what += "no token orders them" if same else "nothing orders blocks"
+        self.errors.setdefault((access.op, other.op, same), what)
+
+    @staticmethod
+    def _name(op: Operation, block: Block) -> str:
+        return f"'{op.name}'{place_of(op)} in block {block}"
+
+
+def places_of(data: Array, elements: Array) -> Bytes:
+    """Return the addresses of the bytes of elements of a flat array."""
+    starts = data.ctypes.data + elements.astype(np.int64) * data.itemsize
+    return (starts[:, None] + np.arange(data.itemsize)).ravel()
+
+
+def element_at(data: Array, place: np.int64) -> int:
+    """Return the index of the element of a flat array that has a byte."""
+    return (int(place) - data.ctypes.data) // data.itemsize
+
+
+def common_places(places: Bytes, others: Bytes) -> Bytes:
+    """Return the addresses in both of two sorted arrays, which are not empty."""
+    if others[-1] < places[0] or places[-1] < others[0]:
+        return places[:0]
+    return np.intersect1d(places, others, assume_unique=True)

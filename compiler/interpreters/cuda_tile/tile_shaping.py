@@ -1,0 +1,122 @@
+"""The semantics of constants, and of operations that move elements of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, Operation
+
+from ....dialects.cuda_tile import shape_ops as ops
+from ....passmanager.releases.floats import Float4E2M1FNType
+from .tile_values import (
+    Array,
+    Compute,
+    Maker,
+    constant_array,
+    element_of_value,
+    from_bits,
+    result_element,
+    tile_dtype,
+    tile_shape,
+    to_bits,
+)
+
+__all__ = ["SHAPING"]
+
+
+def constant(op: ops.ConstantOp) -> Compute:
+    """Return the constant."""
+    array = np.broadcast_to(constant_array(op.value), tile_shape(op.result))[()]
+    return lambda: array
+
+
+def iota(op: ops.IotaOp) -> Compute:
+    """Return the numbers from 0."""
+    array = np.arange(tile_shape(op.result)[0]).astype(tile_dtype(result_element(op)))
+    return lambda: array
+
+
+def broadcast(op: ops.BroadcastOp) -> Compute:
+    """Return the repeated tile."""
+    shape = tile_shape(op.result)
+    return lambda source: np.broadcast_to(source, shape)
+
+
+def reshape(op: ops.ReshapeOp) -> Compute:
+    """Return the tile in another shape."""
+    shape = tile_shape(op.result)
+    return lambda source: source.reshape(shape)
+
+
+def permute(op: ops.PermuteOp) -> Compute:
+    """Return the tile with permuted dimensions."""
+    axes = op.permutation.get_values()
+    return lambda source: source.transpose(axes)
+
+
+def concatenate(op: ops.CatOp) -> Compute:
+    """Return two tiles beside each other."""
+    axis = op.dim.value.data
+    return lambda lhs, rhs: np.concatenate((lhs, rhs), axis)
+
+
+def extract(op: ops.ExtractOp) -> Compute:
+    """Return a part of a tile."""
+    shape = tile_shape(op.result)
+    counts = [n // m for n, m in zip(tile_shape(op.source), shape, strict=True)]
+
+    def compute(source: Array, indices: tuple[Any, ...]) -> Array:
+        starts = [int(index) * size for index, size in zip(indices, shape, strict=True)]
+        if any(not 0 <= int(i) < n for i, n in zip(indices, counts, strict=True)):
+            raise IndexError(f"part {[*map(int, indices)]} of {counts} does not exist")
+        return source[tuple(slice(start, start + n) for start, n in zip(starts, shape))]
+
+    return compute
+
+
+def is_nibble(element: Attribute) -> bool:
+    """Return whether two elements fit into a byte."""
+    return isinstance(element, Float4E2M1FNType) or element == IntegerType(4)
+
+
+def pack(op: ops.PackOp) -> Compute:
+    """Return the bytes of a tile; of two elements in a byte the first is in the lower bits."""
+    element = element_of_value(op.source)
+
+    def compute(source: Array) -> Array:
+        bits = to_bits(source, element)
+        if is_nibble(element):
+            bits = (bits[::2] | bits[1::2] << 4).astype(np.uint8)
+        return bits.view(np.int8)
+
+    return compute
+
+
+def unpack(op: ops.UnpackOp) -> Compute:
+    """Return the elements with the bits of bytes."""
+    element, size = result_element(op), tile_shape(op.result)[0]
+
+    def compute(source: Array) -> Array:
+        data = np.ascontiguousarray(source).view(np.uint8)
+        if is_nibble(element):
+            return from_bits(np.stack((data & 15, data >> 4), -1).reshape(size), element)
+        return from_bits(data.view(f"u{len(data) // size}"), element)
+
+    return compute
+
+
+SHAPING: Mapping[type[Operation], Maker] = {
+    ops.BroadcastOp: broadcast,
+    ops.CatOp: concatenate,
+    ops.ConstantOp: constant,
+    ops.ExtractOp: extract,
+    ops.IotaOp: iota,
+    ops.PackOp: pack,
+    ops.PermuteOp: permute,
+    ops.ReshapeOp: reshape,
+    ops.UnpackOp: unpack,
+}
+"""The semantics by class."""
