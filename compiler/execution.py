@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, cast, get_args, overload
 
@@ -31,10 +31,10 @@ from .interpreters.signature import (
 from .source import Source, load
 
 if TYPE_CHECKING:
-    from .interpreters.arrays import Array
-    from .interpreters.dlpack import SupportsDLPack
     from .gpu.cuda_function import CudaFunction
     from .gpu.device import Device
+    from .interpreters.arrays import Array
+    from .interpreters.dlpack import SupportsDLPack
     from .native import NativeFunction
 
 __all__ = [
@@ -91,21 +91,20 @@ def array_function(
     ctx: Context | None = None,
     target: Target | None = None,
     threads: int = 1,
+    warn_of_launch: Callable[[str], None] | None = None,
 ) -> ArrayFunction:
     """Return `func` as a function of arrays, which does not change its arguments.
 
     `ctx` is the context of xDSL's own interpreter functions, `target` and `threads` are those of
-    machine code.
+    machine code. With `warn_of_launch`, numpy checks launches of tile blocks for races.
     """
     if engine == "numpy":
-        return interpret(module, func, ctx, output=sys.stdout)
+        return interpret(module, func, ctx, output=sys.stdout, warn_of_launch=warn_of_launch)
     if engine in ON_GPU:
         from .gpu.build import compile_for_device
 
         device = device_of(engine, target)
-        return returning_results(
-            compile_for_device(module, func.sym_name.data, target, device)
-        )
+        return returning_results(compile_for_device(module, func.sym_name.data, target, device))
     from .native import compile_module
 
     native = compile_module(module, func.sym_name.data, target, threads)
@@ -314,9 +313,7 @@ def _compile_for_gpu(
     with ctx.at_level(ctx.opt_level if level is None else level, NECESSARY) as inner:
         if cache and not inner.is_observed:
             settings = "compile", level, inner
-            call = cached_device_function(
-                module, name, processor, device, *settings, lower=lowered
-            )
+            call = cached_device_function(module, name, processor, device, *settings, lower=lowered)
         else:
             call = compile_for_device(lowered(module), name, processor, device)
     return CompiledFunction(declared, returning_results(call), engine, perf_counter() - start)

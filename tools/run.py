@@ -15,14 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.analysis.index_ranges import Range, index_ranges
-from ..compiler.execution import (
-    ENGINES,
-    ON_GPU,
-    array_function,
-    device_of,
-    flat,
-    returning_results,
-)
+from ..compiler.execution import ENGINES, ON_GPU, array_function, device_of, flat, returning_results
 from ..compiler.interpreters.arguments import (
     check_arguments,
     load_arrays,
@@ -57,9 +50,9 @@ from .opt import PasslineOptMain
 from .output import is_same_file
 
 if TYPE_CHECKING:
-    from ..compiler.interpreters.arrays import Array
     from ..compiler.gpu.cuda_function import CudaFunction
     from ..compiler.gpu.device import Device
+    from ..compiler.interpreters.arrays import Array
     from ..compiler.native import NativeFunction
 
 
@@ -81,8 +74,8 @@ class PasslineRunMain(PasslineOptMain):
             ("model.onnx -O3 --engine=native", "as machine code"),
             ("x.mlir --function f -p canonicalize", "another function, after a pass"),
         ),
-        "--passes -O --function --args --inputs --outputs --seed --engine --threads --shape --dim "
-        "--version --help",
+        "--passes -O --function --args --inputs --outputs --seed --engine --check-races --threads "
+        "--shape --dim --version --help",
     )
 
     def __init__(self, args: Sequence[str] | None = None) -> None:
@@ -106,8 +99,14 @@ class PasslineRunMain(PasslineOptMain):
         help = "write the results by name to this file, and do not print them"
         add("--outputs", type=written_file, metavar="FILE.npz", help=help)
         help = "numpy, the default; native, which is machine code, after the rest of the lowering; "
-        help += "cuda, which is tile programs on a GPU; or cuda-interpreter, which runs these on numpy"
+        help += "cuda, which is tile programs on a GPU; or cuda-interpreter, which runs these on "
+        help += "numpy"
         add("--engine", choices=ENGINES, default="numpy", help=help)
+        help = (
+            "check the accesses of tile blocks to memory: races, bounds, values that are assumed; "
+        )
+        help += "with numpy"
+        add("--check-races", action="store_true", help=help)
         help = "the threads on which machine code runs, where there is enough work; by default 1"
         add("--threads", type=positive, default=1, metavar="N", help=help)
         help = "compile machine code anew: neither read it from the cache nor keep it there"
@@ -138,6 +137,8 @@ class PasslineRunMain(PasslineOptMain):
             raise PasslineError(
                 "--outputs names one file, which all inputs of --out-dir would write"
             )
+        if args.check_races and args.engine != "numpy":
+            raise PasslineError("--check-races needs --engine=numpy")
         for what, other in {
             "the input": args.input_file,
             "the file of --inputs": args.inputs,
@@ -304,7 +305,12 @@ class PasslineRunMain(PasslineOptMain):
         """Return the function as a function of arrays, with the engine of the options."""
         engine, processor = self.args.engine, processor_of(self.args)
         threads = self.threads if engine == "native" else 1
-        return array_function(prog, func, engine, self.ctx, processor, threads)
+
+        def warn(message: str) -> None:
+            print_message(Severity.WARNING, message, self.arg_parser.prog)
+
+        check = warn if self.args.check_races else None
+        return array_function(prog, func, engine, self.ctx, processor, threads, check)
 
 
 def result_text(name: str, array: Array) -> str:

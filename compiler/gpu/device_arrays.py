@@ -60,9 +60,9 @@ _pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
     ("PyCapsule_GetPointer", _api)
 )
 _DESTRUCTOR = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-_new_capsule = ctypes.PYFUNCTYPE(
-    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _DESTRUCTOR
-)(("PyCapsule_New", _api))
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _DESTRUCTOR)(
+    ("PyCapsule_New", _api)
+)
 # A capsule that is being destroyed is no object that Python may refer to: these take its address.
 _is_unused = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
     ("PyCapsule_IsValid", _api)
@@ -165,7 +165,7 @@ def read_device_array(name: str, value: object, device: Device) -> DeviceArray:
         return value
     if is_foreign(value):
         return _by_dlpack(name, value, device)
-    interface = cast("dict[str, Any]", getattr(value, "__cuda_array_interface__"))
+    interface = cast("dict[str, Any]", value.__cuda_array_interface__)
     shape, dtype = interface["shape"], np.dtype(interface["typestr"])
     if not is_contiguous(shape, [s // dtype.itemsize for s in interface.get("strides") or ()]):
         raise _gaps(name)
@@ -214,4 +214,3 @@ def _gaps(name: str) -> PasslineError:
 def code_of(element: object) -> int | None:
     """Return DLPack's code of an element type that numpy lacks; None of any other."""
     return CODES.get(str(element))
-

@@ -64,8 +64,9 @@ def on_numpy(module: ModuleOp, function: Function) -> HostKernel:
         given: list[Value] = []
         for type, argument in zip(types, arguments, strict=True):
             element = element_type(type)
-            is_narrow = is_buffer(type) and isinstance(element, NarrowFloat)
-            given.append(numbers_of(argument, element) if is_narrow else argument)
+            if is_buffer(type) and isinstance(element, NarrowFloat):
+                argument = numbers_of(argument, element)
+            given.append(argument)
         results = iter(cast("tuple[Array, ...]", run(*given)))
         written: list[Array | None] = []
         for type in types:

@@ -37,7 +37,7 @@ class SimulatedDevice:
     errors.
     """
 
-    dlpack = (2, 0)
+    dlpack: tuple[int, int] = (2, 0)
     stream = 1
     waits = False
 

@@ -51,11 +51,11 @@ class Copy(NamedTuple):
 
 
 class Fill(NamedTuple):
-    """A pattern of 1, 2, 4 or 8 bytes that is written `count` times."""
+    """A pattern of 1, 2, 4 or 8 bytes that is written `times` times."""
 
     target: Place
     pattern: bytes
-    count: int
+    times: int
 
 
 class HostCall(NamedTuple):

@@ -8,14 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import passline
 import pytest
+from support.fake_cuda import FakeCuda
+from xdsl.dialects.builtin import ModuleOp
+
+import passline
 from passline.compiler.gpu.build import cached_device_function, compile_for_device
 from passline.compiler.gpu.device_arrays import DeviceArray
 from passline.compiler.gpu.simulated import SimulatedDevice
 from passline.passmanager.errors import PasslineError
-from support.fake_cuda import FakeCuda
-from xdsl.dialects.builtin import ModuleOp
 
 Make = Callable[[], ModuleOp]
 X = np.arange(37, dtype=np.float32)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from passline import load
 from passline.compiler.gpu.build import compile_for_device
 from passline.compiler.gpu.cuda_function import CudaFunction

@@ -1,0 +1,143 @@
+"""The values of a fused group on tiles, and the kernels that groups become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from ....dialects.cuda_tile.module_ops import EntryOp
+from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.types import tensor_type
+from ....dialects.tir.functions import Extent, Shape
+from .row_frame import ParameterOp, RowFrame, RowOp, after_reduction, is_fill, parameter_axes
+from .row_operations import ROW_OPERATIONS, RowTiles
+from .row_program import Operand, Place, RowProgram, Tile, cached
+from .tile_writer import TileWriter
+
+__all__ = ["GroupTiles", "OnTiles", "TileKernel", "TileLaunch"]
+
+
+@dataclass(frozen=True)
+class TileLaunch:
+    """A launch of an entry by a kernel."""
+
+    entry: EntryOp
+    grid: Sequence[Extent]
+    tensors: Sequence[int]
+    """The tensors that it gets: parameters of the kernel by number, then buffers of the kernel."""
+    sizes: Sequence[Extent]
+    """The sizes that it gets after them."""
+
+
+@dataclass(frozen=True)
+class TileKernel:
+    """The entries of a kernel, in the order in which they run, and the buffers between them."""
+
+    launches: Sequence[TileLaunch]
+    buffers: Sequence[tuple[Shape, Attribute]] = ()
+    equal: Sequence[tuple[Extent, Extent, str, Operation]] = ()
+    """The sizes that have to be equal, with what is wrong otherwise, and the operation."""
+
+
+OnTiles = Callable[[TileWriter, Operation, Sequence[SSAValue]], SSAValue]
+"""A function that computes an element-wise operation on tiles of one shape."""
+
+
+@dataclass
+class GroupTiles:
+    """The values of a group on tiles."""
+
+    func: FuncOp
+    sizes: Mapping[SSAValue, Shape]
+    program: RowProgram
+    elementwise: OnTiles
+    pointers: Mapping[SSAValue, SSAValue]
+    tiles: dict[SSAValue, Tile] = field(default_factory=dict[SSAValue, Tile])
+    operands: dict[tuple[SSAValue, Shape], Tile] = field(
+        default_factory=dict[tuple[SSAValue, Shape], Tile]
+    )
+
+    def __post_init__(self) -> None:
+        self.late = after_reduction([*self.func.body.block.ops])
+
+    @property
+    def frame(self) -> RowFrame:
+        return self.program.frame
+
+    def compute(self, until: Operation | None = None) -> None:
+        """Write the folds of all operations, or of those before one."""
+        *ops, _ = self.func.body.block.ops
+        for op in ops:
+            if op is until:
+                return
+            if op.results[0] not in self.tiles:
+                self.tiles[op.results[0]] = cached(self.of(op))
+
+    def of(self, op: Operation) -> Tile:
+        """Return the function of the tiles of the result of `op`."""
+        if is_fill(op):
+            return self.filled(op)
+        if isinstance(op, RowOp):
+            return ROW_OPERATIONS[type(op)](op, self.row(op))
+        late = op.results[0] in self.late
+        shape = self.program.tile_shape(self.frame.merged(self.sizes[op.results[0]], after=late))
+        operands = [
+            self.operand(v, self.frame.merged(self.sizes[v], after=late)) for v in op.operands
+        ]
+        w = self.program.writer
+        return lambda at: self.elementwise(w, op, [w.broadcast(t(at), shape) for t in operands])
+
+    def row(self, op: RowOp) -> RowTiles:
+        """Return the operands of an operation along rows."""
+        data, *parameters = op.operands
+        axes = parameter_axes(op, self.frame.rank) if isinstance(op, ParameterOp) else ()
+        shapes = [self.frame.merged(self.frame.placed(self.sizes[v], axes)) for v in parameters]
+        return RowTiles(
+            self.program,
+            self.operand(data, self.frame.merged(self.sizes[data])),
+            tensor_type(data).element_type,
+            [*map(self.operand, parameters, shapes)],
+        )
+
+    def operand(self, value: SSAValue, shape: Shape) -> Tile:
+        """Return the tiles of a value; a parameter of the group is loaded, with `shape`."""
+        if not isinstance(value, BlockArgument):
+            return self.tiles[value]
+        if (value, shape) not in self.operands:
+            element = tensor_type(value).element_type
+            view = self.view(self.pointers[value], shape)
+            source = Operand(view, shape, element)
+            self.operands[value, shape] = cached(lambda at: self.program.at(at, source))
+        return self.operands[value, shape]
+
+    def view(self, pointer: SSAValue, shape: Shape) -> SSAValue:
+        return self.program.writer.view(pointer, shape, self.program.tile_shape(shape))
+
+    def filled(self, op: Operation) -> Tile:
+        assert isinstance(op, FullOp | ConstantOp)
+        value = op.value.value.data if isinstance(op, FullOp) else op.value.get_values()[0]
+        assert isinstance(value, float | int)
+        element = tensor_type(op.results[0]).element_type
+        ones = (1,) * len(self.frame.shape)
+        return lambda _: self.program.writer.number(value, element, ones)
+
+    def store(self, results: Sequence[SSAValue], pointers: Sequence[SSAValue]) -> None:
+        """Store results: those with one element for each row once, others at all places."""
+        shapes = [self.frame.merged(self.sizes[v], after=v in self.late) for v in results]
+        views = [self.view(p, s) for p, s in zip(pointers, shapes, strict=True)]
+        per_row = [all(n == 1 for n in self.frame.inside(shape)) for shape in shapes]
+
+        def write(place: Place, which: bool) -> None:
+            for value, view, shape, row in zip(results, views, shapes, per_row, strict=True):
+                if row is which:
+                    tile = self.program.writer.broadcast(
+                        self.tiles[value](place), self.program.tile_shape(shape)
+                    )
+                    self.program.writer.store(tile, view, self.program.index_in(place, shape))
+
+        write(self.program.whole, True)
+        if not all(per_row):
+            self.program.for_each(lambda place: write(place, False))

@@ -1,0 +1,165 @@
+"""Tile programs for reductions, softmax and normalizations.
+
+A block has one tile of rows. Rows that fit into a tile are loaded once; longer ones are traversed
+in tiles for each of their statistics, and once more for the results. A statistic is accumulated in
+a tile, element by element, and this is reduced to one element for each row at the end: the order is
+fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Attribute, SSAValue
+
+from ....dialects.tir.functions import Extent, Shape
+from .row_frame import RowFrame
+from .tile_writer import Reduction, TileWriter
+
+__all__ = ["Operand", "Place", "RowProgram", "Tile", "cached"]
+
+
+@dataclass(eq=False)
+class Place:
+    """The position of the tiles at hand."""
+
+    index: Sequence[SSAValue]
+    """The number of the tile in each dimension of the frame."""
+    memo: dict[object, SSAValue] = field(default_factory=dict[object, SSAValue])
+    """What is computed here already."""
+
+
+Tile = Callable[[Place], SSAValue]
+"""A function that computes the tile of a value at a place."""
+
+
+@dataclass(eq=False)
+class Operand:
+    """A tensor in memory, in the dimensions of the frame."""
+
+    view: SSAValue
+    shape: Shape
+    element: Attribute
+
+
+@dataclass
+class RowProgram:
+    """The program of one block, for a tile of rows."""
+
+    writer: TileWriter
+    frame: RowFrame
+    tile: Sequence[int]
+    """The sizes of tiles in the dimensions of the frame."""
+    base: Sequence[SSAValue]
+    """The number of the tile of this block in the dimensions that are kept, 0 in the others."""
+    trips: Sequence[Extent]
+    """The number of tiles of a row in each dimension, 1 in those that are kept."""
+    count: Extent
+    """The elements of a row."""
+    span: tuple[SSAValue, SSAValue] | None = None
+    """The tiles of the rows that this block traverses, from and to; None if there is one."""
+    totals: Tile | None = None
+    """The sums of parts of the rows, if other blocks have computed them."""
+
+    def __post_init__(self) -> None:
+        self.whole = Place(self.base)
+        """The place of the only tile of rows, or of values that have one element for each row."""
+
+    # Places
+
+    def place(self, number: SSAValue) -> Place:
+        """Return the place of tile `number` of the rows."""
+        inside = self.writer.decomposed(number, self.trips)
+        rows = zip(self.frame.reduced, inside, self.base, strict=True)
+        return Place([along if reduced else own for reduced, along, own in rows])
+
+    def tile_shape(self, shape: Shape) -> list[int]:
+        """Return the sizes of the tiles of a value of `shape`."""
+        return [1 if n == 1 else t for n, t in zip(shape, self.tile, strict=True)]
+
+    def position(self, place: Place, axis: int) -> SSAValue:
+        """Return the positions in a dimension of the frame of the elements of a tile."""
+        w = self.writer
+        first = w.scaled(place.index[axis], self.tile[axis])
+        return w.add(first, w.iota(self.tile, axis))
+
+    def number_in_row(self, place: Place) -> SSAValue:
+        """Return the positions of the elements of a tile in their rows, in row-major order."""
+        w, number = self.writer, self.writer.number(0, i32)
+        stride: Extent = 1
+        for axis in reversed(range(len(self.tile))):
+            if self.frame.reduced[axis]:
+                step = w.multiply(self.position(place, axis), w.size(stride))
+                number = w.add(number, step)
+                stride *= self.frame.shape[axis]
+        return w.broadcast(number, self.tile)
+
+    def inside(self, place: Place) -> SSAValue | None:
+        """Return which elements of a tile are in the rows; None if all are."""
+        mask = None
+        for axis, (n, t) in enumerate(zip(self.frame.shape, self.tile, strict=True)):
+            if self.frame.reduced[axis] and not (isinstance(n, int) and n % t == 0):
+                end = self.writer.size(n)
+                here = self.writer.less(self.position(place, axis), end)
+                mask = self.writer.both(mask, here)
+        return mask
+
+    # Traversal of rows
+
+    def fold(self, element: Tile, reduction: Reduction, kind: Attribute) -> SSAValue:
+        """Reduce the rows of `element`, tiles of type `kind`, to one element for each row."""
+        w, element = self.writer, self.totals or element
+        identity = w.number(reduction.identity, kind, self.tile)
+
+        def masked(place: Place) -> SSAValue:
+            tile = w.broadcast(element(place), self.tile)
+            mask = self.inside(place)
+            return tile if mask is None else w.select(mask, tile, identity)
+
+        if self.span is None:
+            total = masked(self.whole)
+        else:
+
+            def step(number: SSAValue, totals: Sequence[SSAValue]) -> Sequence[SSAValue]:
+                return [w.combine(reduction, totals[0], masked(self.place(number)))]
+
+            (total,) = w.loop(*self.span, [identity], step)
+        for axis in range(len(self.tile)):
+            if self.frame.reduced[axis]:
+                total = w.reduce(total, axis, reduction)
+        return total
+
+    def for_each(self, body: Callable[[Place], None]) -> None:
+        """Write `body` for all tiles of the rows."""
+        if self.span is None:
+            body(self.whole)
+            return
+
+        def step(number: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            body(self.place(number))
+            return ()
+
+        self.writer.loop(*self.span, (), step)
+
+    def at(self, place: Place, operand: Operand) -> SSAValue:
+        """Load the tile of an operand."""
+        index = self.index_in(place, operand.shape)
+        return self.writer.load(operand.view, index, operand.element)
+
+    def index_in(self, place: Place, shape: Shape) -> list[SSAValue]:
+        """Return the number of the tile of a value of `shape` at a place."""
+        zero = self.writer.number(0, i32)
+        return [zero if n == 1 else i for n, i in zip(shape, place.index, strict=True)]
+
+
+def cached(compute: Tile) -> Tile:
+    """Return a function that computes the tile once at each place."""
+
+    def at(place: Place) -> SSAValue:
+        if at not in place.memo:
+            place.memo[at] = compute(place)
+        return place.memo[at]
+
+    return at

@@ -1,0 +1,332 @@
+"""The tile program of attention: scores of a tile of queries and a tile of keys at a time.
+
+A block has a tile of queries of one head. It carries the maximum and the sum of the exponentials of
+each row of scores, and the sum of the values weighted by these; when the maximum grows, both sums
+are scaled (Dao et al., FlashAttention, 2022). Tiles of keys that no query of the block sees by the
+causal mask are left out: a NaN in their values has no effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import e, inf, log2
+
+from xdsl.dialects.builtin import FixedBitwidthType, i1, i32
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, BlockArgument, SSAValue
+
+from ....dialects.cuda_tile.attributes import ComparisonPredicate
+from ....dialects.relax.contraction.attention import AttentionOp
+from ....dialects.relax.types import tensor_type
+from ....dialects.target import Target
+from ....dialects.tir.functions import Extent, Shape, volume
+from ..contraction.attention import inverse_root
+from ..scalars import step_type
+from .group_tiles import GroupTiles, OnTiles, TileKernel, TileLaunch
+from .row_frame import RowFrame, broadcast_row, plain_frame
+from .row_program import RowProgram
+from .tile_writer import Reduction, TileWriter, power_of_two, tile_of
+
+__all__ = ["attention_kernel"]
+
+LOG2_E = log2(e)
+LOWEST = -3.4028234663852886e38
+"""The lowest number of f32."""
+LONGEST = 256
+"""The largest length of queries and values whose tiles fit into the memory of a block."""
+
+Carried = Sequence[SSAValue]
+"""The maxima and sums of rows, and the weighted sums of values."""
+
+
+@dataclass(frozen=True)
+class AttentionPlan:
+    """An attention with the operations fused behind it, and the sizes of its tiles."""
+
+    op: AttentionOp
+    func: FuncOp
+    sizes: Mapping[SSAValue, Shape]
+    frame: RowFrame
+    """The frame of the results: batch, queries, heads, dim."""
+    queries: int
+    """The queries of a tile."""
+    keys: int
+    """The keys of a tile."""
+    elementwise: OnTiles
+
+    @property
+    def element(self) -> Attribute:
+        return tensor_type(self.op.query).element_type
+
+    @property
+    def results(self) -> Sequence[SSAValue]:
+        assert (end := self.func.body.block.last_op) is not None
+        return end.operands
+
+    def launch(self) -> TileLaunch:
+        """Return the launch of the entry: a block for each tile of queries of each head."""
+        values = [*self.func.args, *self.results]
+        elements = [tensor_type(value).element_type for value in values]
+        w = TileWriter(self.func.sym_name.data, elements)
+        batch, rows, heads, dim = self.frame.shape
+        assert isinstance(dim, int)
+        counts = [batch, heads, -(-rows // self.queries)]
+        n, head, number = w.decomposed(w.block_indices()[0], counts)
+        base = [n, number, head, w.number(0, i32)]
+        tile = (1, self.queries, 1, power_of_two(dim))
+        result = AttentionBlock(self, w, n, head, number).result()
+        program = RowProgram(w, self.frame, tile, base, (1,) * 4, 1)
+        pointers = dict[SSAValue, SSAValue](zip(self.func.args, w.pointers))
+        group = GroupTiles(self.func, self.sizes, program, self.elementwise, pointers)
+        group.tiles[self.op.result] = lambda _: w.reshape(result, tile)
+        group.compute()
+        group.store(self.results, w.pointers[len(self.func.args) :])
+        return TileLaunch(w.finish(), (volume(counts),), range(len(values)), [*w.sizes])
+
+
+@dataclass
+class AttentionBlock:
+    """The program of one block."""
+
+    plan: AttentionPlan
+    w: TileWriter
+    n: SSAValue
+    """The element of the batch."""
+    head: SSAValue
+    number: SSAValue
+    """The number of the tile of queries."""
+
+    def __post_init__(self) -> None:
+        # Here, outside of the loops that use them.
+        w, heads, kv_heads = self.w, *(self.shape(v)[2] for v in (self.op.query, self.op.key))
+        self.views = self.operand_views()
+        # Consecutive heads of queries share one of keys.
+        self.kv_head, _ = w.divided(self.head, w.size(heads // kv_heads))
+        self.first_query = w.scaled(self.number, self.plan.queries)
+        self.past = self.keys_before()
+
+    @property
+    def op(self) -> AttentionOp:
+        return self.plan.op
+
+    @property
+    def wide(self) -> Attribute:
+        """The type of scores."""
+        return step_type(self.plan.element)
+
+    def shape(self, value: SSAValue) -> Shape:
+        return self.plan.sizes[value]
+
+    def operand_views(self) -> dict[SSAValue, SSAValue]:
+        """The views of the operands: a tile is of one head of one element of the batch."""
+        op, plan = self.op, self.plan
+        rows = {op.query: plan.queries, op.key: plan.keys, op.value: plan.keys}
+        views: dict[SSAValue, SSAValue] = {}
+        for value, count in rows.items():
+            shape = self.shape(value)
+            assert isinstance(dim := shape[3], int)
+            tile = (1, count, 1, power_of_two(dim))
+            views[value] = self.w.view(self.pointer(value), shape, tile)
+        if op.bias is not None:
+            tile = [1, 1, *(1 if n == 1 else t for n, t in zip(self.bias[2:], self.tile))]
+            views[op.bias] = self.w.view(self.pointer(op.bias), self.bias, tile)
+        return views
+
+    def pointer(self, value: SSAValue) -> SSAValue:
+        assert isinstance(value, BlockArgument)
+        return self.w.pointers[value.index]
+
+    @property
+    def bias(self) -> Shape:
+        """The shape of the bias in four dimensions."""
+        assert self.op.bias is not None
+        shape = self.shape(self.op.bias)
+        return (*(1,) * (4 - len(shape)), *shape)
+
+    @property
+    def tile(self) -> tuple[int, int]:
+        """The shape of a tile of scores."""
+        return self.plan.queries, self.plan.keys
+
+    def load(self, value: SSAValue, number: SSAValue, head: SSAValue) -> SSAValue:
+        """Load a tile of queries, keys or values as a matrix."""
+        view = self.views[value]
+        index = [self.n, number, head, self.w.number(0, i32)]
+        tile = self.w.load(view, index, self.plan.element)
+        _, rows, _, columns = tile_of(tile).get_shape()
+        return self.w.reshape(tile, (rows, columns))
+
+    # Scores
+
+    @property
+    def base_2(self) -> bool:
+        """Whether scores are logarithms to base 2. A bias may be so low that a factor would make it
+        infinite: with one, the difference to the maximum is scaled instead."""
+        return self.op.bias is None or tensor_type(self.op.bias).element_type == i1
+
+    def power(self, exponent: SSAValue) -> SSAValue:
+        """Return the exponential of a score without the maximum."""
+        return self.w.power_of_2(exponent if self.base_2 else self.w.scaled(exponent, LOG2_E))
+
+    def scores(self, query: SSAValue, number: SSAValue, *, masked: bool) -> SSAValue:
+        """Return the scores of a tile of keys; with `masked`, some keys may be none that count."""
+        w, op = self.w, self.op
+        keys = w.transpose(self.load(op.key, number, self.kv_head))
+        zeros = w.number(0, self.wide, self.tile)
+        factor = inverse_root(self.shape(op.query)[3]) if op.scale is None else op.scale
+        scores = w.product(query, keys, zeros)
+        scores = w.scaled(scores, factor * (LOG2_E if self.base_2 else 1))
+        if op.bias is not None:
+            scores = self.biased(scores, op.bias, number)
+        if not masked:
+            return scores
+        return w.select(self.seen(number), scores, w.number(-inf, self.wide))
+
+    def biased(self, scores: SSAValue, bias: SSAValue, number: SSAValue) -> SSAValue:
+        """Add the bias, or replace scores where it is false."""
+        w, element = self.w, tensor_type(bias).element_type
+        zero, place = w.number(0, i32), [self.n, self.head, self.number, number]
+        index = [zero if n == 1 else i for n, i in zip(self.bias, place, strict=True)]
+        tile = w.load(self.views[bias], index, element)
+        tile = w.reshape(tile, tile_of(tile).get_shape()[2:])
+        if element == i1:
+            fill = self.op.masked_value * LOG2_E
+            if self.op.masked_value != -inf:  # all keys of a row may have this score
+                fill = max(fill, LOWEST)
+            return w.select(w.broadcast(tile, self.tile), scores, w.number(fill, self.wide))
+        return w.add(scores, w.convert(tile, element, self.wide))
+
+    def seen(self, number: SSAValue) -> SSAValue:
+        """Return which scores are of keys that exist, and that the query sees."""
+        w = self.w
+        key = w.add(w.scaled(number, self.plan.keys), w.iota(self.tile, 1))
+        mask = w.less(key, w.size(self.shape(self.op.key)[1]))
+        if self.op.causal_mask != "none":
+            last = w.add(w.add(self.first_query, w.iota(self.tile, 0)), self.past)
+            mask = w.both(mask, w.compare(ComparisonPredicate.LESS_THAN_OR_EQUAL, key, last))
+        return mask
+
+    def keys_before(self) -> SSAValue:
+        """Return how many keys are before the one at the position of the first query."""
+        w, rows, keys = self.w, self.shape(self.op.query)[1], self.shape(self.op.key)[1]
+        if self.op.causal_mask != "BottomRight":
+            return w.number(0, i32)
+        return w.subtract(w.size(keys), w.size(rows))
+
+    # The traversal of keys
+
+    def ends(self) -> tuple[SSAValue, SSAValue]:
+        """Return the end of the tiles of which all queries see all keys, and that of the tiles of
+        which a query may see a key."""
+        w, step = self.w, self.w.number(self.plan.keys, i32)
+        count = w.size(self.shape(self.op.key)[1])
+        first = last = count
+        if self.op.causal_mask != "none":
+            seen = w.add(self.first_query, self.past)
+            first = self.within(w.add(seen, w.number(1, i32)), count)
+            last = self.within(w.add(seen, w.number(self.plan.queries, i32)), count)
+        above = w.add(last, w.number(self.plan.keys - 1, i32))
+        return w.divide(first, step), w.divide(above, step)
+
+    def within(self, number: SSAValue, count: SSAValue) -> SSAValue:
+        """Return a number between 0 and `count`."""
+        w = self.w
+        return w.apply("maximum", w.apply("minimum", number, count), w.number(0, i32))
+
+    def step(
+        self, query: SSAValue, number: SSAValue, carried: Carried, *, masked: bool
+    ) -> Sequence[SSAValue]:
+        """Add a tile of keys and values to the sums."""
+        w, (top, total, result) = self.w, carried
+        scores = self.scores(query, number, masked=masked)
+        maximum = Reduction("maximum", -inf)
+        above = w.combine(maximum, top, w.reduce(scores, 1, maximum))
+        # As long as all scores of a row are -inf, their exponentials are 0, and not NaN.
+        none = w.compare(ComparisonPredicate.EQUAL, above, w.number(-inf, self.wide))
+        center = w.select(none, w.number(0, self.wide), above)
+        powers = self.power(w.subtract(scores, center))
+        shrunk = self.power(w.subtract(top, center))
+        total = w.add(w.multiply(total, shrunk), w.reduce(powers, 1, Reduction("add", 0)))
+        values = self.load(self.op.value, number, self.kv_head)
+        weights = w.convert(powers, self.wide, self.plan.element)
+        return above, total, w.product(weights, values, w.multiply(result, shrunk))
+
+    def result(self) -> SSAValue:
+        """Return the tile of results, a row for each query."""
+        w, (rows, _) = self.w, self.tile
+        assert isinstance(dim := self.shape(self.op.value)[3], int)
+        zero = w.number(0, i32)
+        query = self.load(self.op.query, self.number, self.head)
+        carried: Carried = [
+            w.number(-inf, self.wide, (rows, 1)),
+            w.number(0, self.wide, (rows, 1)),
+            w.number(0, self.wide, (rows, power_of_two(dim))),
+        ]
+        whole, end = self.ends()
+        for first, last, masked in ((zero, whole, False), (whole, end, True)):
+            carried = w.loop(
+                first, last, carried, lambda i, c, m=masked: self.step(query, i, c, masked=m)
+            )
+        return w.convert(self.finished(carried), self.wide, self.plan.element)
+
+    def finished(self, carried: Carried) -> SSAValue:
+        """Divide by the sums of exponentials. Rows without keys are 0; rows whose keys are all
+        masked are NaN, or 0 if the operation says so."""
+        w, (_, total, result) = self.w, carried
+        one, zero = w.number(1, self.wide), w.number(0, self.wide)
+        if not isinstance(keys := self.shape(self.op.key)[1], int):
+            none = w.compare(ComparisonPredicate.EQUAL, w.size(keys), w.number(0, i32))
+            total = w.select(none, one, total)
+        result = w.multiply(result, w.divide(one, total))
+        if not self.op.nan_to_zero:
+            return result
+        some = w.less(zero, total)
+        return w.select(w.broadcast(some, tile_of(result).get_shape()), result, zero)
+
+
+def tile_sizes(element: Attribute, query: Shape, key: Shape, target: Target) -> tuple[int, int]:
+    """Return the queries and the keys of a tile: as many as the memory of a block holds beside two
+    tiles of keys and values that are on their way."""
+    assert isinstance(element, FixedBitwidthType)
+    assert isinstance(dim := query[3], int)
+    row = power_of_two(dim) * element.bitwidth // 8
+    queries, keys = (128, 64) if element.bitwidth <= 16 else (64, 32)
+    while queries > 16 and (queries + 4 * keys) * row > target.l1_cache:
+        queries //= 2
+    return at_most(queries, query[1]), at_most(keys, key[1])
+
+
+def at_most(count: int, extent: Extent) -> int:
+    """Return `count`, or fewer if there are fewer; at least the 16 of one instruction."""
+    return min(count, max(16, power_of_two(extent))) if isinstance(extent, int) else count
+
+
+def attention_kernel(
+    func: FuncOp, sizes: Mapping[SSAValue, Shape], target: Target, elementwise: OnTiles
+) -> TileKernel | None:
+    """Return the tile program of an attention, and of element-wise operations behind it; None if
+    the group is another, if heads are too long, or if sizes are not known that have to be."""
+    op, *after, end = func.body.block.ops
+    if not isinstance(op, AttentionOp) or not all(
+        isinstance(v, BlockArgument) for v in op.operands
+    ):
+        return None
+    query, key, value = (sizes[v] for v in (op.query, op.key, op.value))
+    result = (query[0], query[1], query[2], value[3])
+    known = all(isinstance(n, int) and n > 0 for n in (query[2], query[3], key[2], value[3]))
+    if not known or max(query[3], value[3]) > LONGEST or 0 in (*query, *key, *value):
+        return None
+    scores = (query[0], query[2], query[1], key[1])
+    if op.bias is not None:
+        bias = sizes[op.bias]
+        if broadcast_row((*(1,) * (4 - len(bias)), *bias), scores) is None:
+            return None
+    frame = plain_frame(after, result, sizes)
+    if frame is None or any(isinstance(v, BlockArgument) for v in end.operands):
+        return None
+    queries, keys = tile_sizes(tensor_type(op.query).element_type, query, key, target)
+    plan = AttentionPlan(op, func, sizes, frame, queries, keys, elementwise)
+    equal = [(query[0], n, "queries and keys differ in batch", op) for n in (key[0], value[0])]
+    equal += [(key[i], value[i], "keys and values differ", op) for i in (1, 2)]
+    return TileKernel([plan.launch()], equal=equal)
