@@ -29,6 +29,7 @@ from ..compiler.interpreters.arguments import (
 from ..compiler.interpreters.interpret import ArrayFunction
 from ..compiler.interpreters.signature import (
     Function,
+    Value,
     argument_names,
     entry_function,
     input_types,
@@ -269,7 +270,8 @@ class PasslineRunMain(PasslineOptMain):
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Run the function; return the text of its results, or nothing if a file gets them."""
-        native = self.native
+        gpu = self.on_gpu(prog)
+        native = gpu or self.native
         func = entry_function(prog, self.args.function) if native is None else native.function
         if self.arrays is None and self.values:  # a pass has made the function
             self.arrays = written_arguments(func, self.values)
@@ -282,6 +284,8 @@ class PasslineRunMain(PasslineOptMain):
         if self.args.engine != "numpy" and self.args.verify_semantics:
             self.check_engine(prog, func, function)
         results = function(*arguments)
+        if gpu is not None:
+            self.note_kernel_times(gpu, arguments)
         names = zip(result_names(func), results, strict=True)
         named = [dict(flat(*pair)) for pair in names]
         if self.args.outputs is None:
@@ -292,6 +296,20 @@ class PasslineRunMain(PasslineOptMain):
         if not self.args.quiet:
             print(f"wrote {self.args.outputs}", file=sys.stderr)
         return ""
+
+    def on_gpu(self, prog: ModuleOp) -> CudaFunction | None:
+        """Return the function on a GPU if that is the engine, and it is not out of the cache."""
+        if self.args.engine not in ON_GPU or self.native is not None:
+            return None
+        from ..compiler.gpu.build import compile_for_device
+
+        return compile_for_device(prog, self.args.function, self.gpu_target, self.device)
+
+    def note_kernel_times(self, function: CudaFunction, arguments: Sequence[Value]) -> None:
+        """Run the function again where times are shown, and add a phase for each kernel, with its
+        time on the device."""
+        for time in function.step_times(*arguments) if self.observation.is_timed else ():
+            self.observation.add_phase(f"@{time.name}{time.where}", time.seconds)
 
     def check_engine(self, prog: ModuleOp, func: Function, function: ArrayFunction) -> None:
         """Compare the results of machine code with those of the last pass."""
