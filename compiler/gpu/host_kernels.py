@@ -1,5 +1,5 @@
-"""Functions that have no tile program, and run on the host: as machine code where LLVM is installed,
-else on numpy."""
+"""Functions that have no tile program and run on the host: as machine code with LLVM, else on
+numpy."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from .shadows import Place
 if TYPE_CHECKING:
     import numpy as np
 
-# Steps: what a call does, in order. They name memory by `Place`, so that they are for any addresses.
+# Steps: what a call does, in order. They name memory by `Place`, for any addresses.
 
 
 class Buffer(NamedTuple):

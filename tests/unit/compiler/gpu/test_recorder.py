@@ -32,12 +32,15 @@ def plans(function: CudaFunction) -> list[str]:
 def test_constants_views_copies_and_stores():
     run = function("""
 memref.global "private" constant @w : memref<2x3xf32> = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]>
-func.func @main(%x: memref<3xf32>, %y: memref<3xf32>, %z: memref<6xf32>) attributes {tir.outputs = 2 : i64} {
+func.func @main(%x: memref<3xf32>, %y: memref<3xf32>, %z: memref<6xf32>)
+    attributes {tir.outputs = 2 : i64} {
   %c1 = arith.constant 1 : index
   %w = memref.get_global @w : memref<2x3xf32>
-  %flat = memref.reinterpret_cast %w to offset: [0], sizes: [6], strides: [1] : memref<2x3xf32> to memref<6xf32>
+  %flat = memref.reinterpret_cast %w to offset: [0], sizes: [6], strides: [1]
+      : memref<2x3xf32> to memref<6xf32>
   "memref.copy"(%flat, %z) : (memref<6xf32>, memref<6xf32>) -> ()
-  %row = memref.reinterpret_cast %w to offset: [3], sizes: [3], strides: [1] : memref<2x3xf32> to memref<3xf32>
+  %row = memref.reinterpret_cast %w to offset: [3], sizes: [3], strides: [1]
+      : memref<2x3xf32> to memref<3xf32>
   %a = memref.cast %x : memref<3xf32> to memref<?xf32>
   %b = memref.cast %row : memref<3xf32> to memref<?xf32>
   %c = memref.cast %y : memref<3xf32> to memref<?xf32>
