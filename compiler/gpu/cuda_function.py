@@ -143,11 +143,7 @@ class CudaFunction:
 
     def _target(self, parameter: BufferParameter, place: object) -> DeviceArray:
         array = read_device_array(parameter.name, place, self._device)
-        sizes = zip(parameter.shape, array.shape, strict=False)
-        fits = len(parameter.shape) == len(array.shape) and all(
-            n in (DYNAMIC_INDEX, m) for n, m in sizes
-        )
-        if not fits or array.dtype != parameter.stored:
+        if merge(parameter.shape, array.shape) is None or array.dtype != parameter.stored:
             raise PasslineError(
                 f"`out` for result '{parameter.name}' is {array.dtype} of "
                 f"{'x'.join(map(str, array.shape))}: expected {parameter.type}"

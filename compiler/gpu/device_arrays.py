@@ -117,8 +117,8 @@ class DeviceArray:
         return self._device.dlpack
 
     def __dlpack__(self, *, stream: int | None = None, **_: object) -> object:
-        # Without a stream, DLPack means CUDA's default one, which waits for ours by itself; -1 is of
-        # a consumer that needs no wait.
+        # Without a stream, DLPack means CUDA's default one, which waits for ours by itself; -1 is
+        # of a consumer that needs no wait.
         if stream not in (None, -1, self._device.stream):
             self._device.wait_in(stream)
         sizes = (ctypes.c_int64 * len(self.shape))(*self.shape)
