@@ -333,9 +333,7 @@ class LoopEntry(Outside):
                 return
             if isinstance(owner, Block) and owner.parent_op() in inside:
                 return
-            if (isinstance(owner, Operation) and not is_host_op(owner)) or (
-                isinstance(owner, View) and not isinstance(owner, memref.ViewOp)
-            ):
+            if isinstance(owner, Operation) and (not is_host_value(value) or is_known_view(owner)):
                 for operand in owner.operands:
                     visit(operand)
             needed[value] = None
@@ -492,6 +490,11 @@ def is_host_value(value: SSAValue) -> bool:
     if isinstance(owner, Block):
         return not isinstance(owner.parent_op(), ForOp)
     return is_host_op(owner) and all(map(is_host_value, owner.operands))
+
+
+def is_known_view(op: Operation) -> bool:
+    """Return whether the program computes the strides of a view; others are parameters."""
+    return isinstance(op, memref.CastOp | memref.ReinterpretCastOp)
 
 
 def sole_loop(loop: ForOp) -> ForOp | None:
