@@ -98,8 +98,7 @@ class PasslineRunMain(PasslineOptMain):
         help = "numpy, the default, or native, which is machine code, after the rest of the "
         help += "lowering"
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
-        help = "check the accesses of tile blocks to memory: races, bounds, values that are assumed; "
-        help += "with numpy"
+        help = "check the accesses of tile blocks to memory, with numpy: races, bounds, assumptions"
         add("--check-races", action="store_true", help=help)
         help = "the threads on which machine code runs, where there is enough work; by default 1"
         add("--threads", type=positive, default=1, metavar="N", help=help)

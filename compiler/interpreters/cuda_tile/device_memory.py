@@ -185,16 +185,15 @@ def store(op: ops.StorePtrTkoOp, memory: DeviceMemory) -> Compute:
 
 def combination(mode: Mode, element: Attribute) -> Callable[[Array, Array], Array]:
     """Return the function of the old value and the operand that an atomic operation stores."""
+    if mode is Mode.XCHG:
+        return lambda old, new: new
+    function, dtype, fit = COMBINE[mode], tile_dtype(element), fitting(element)
     if mode in (Mode.UMAX, Mode.UMIN):
-        function, dtype = COMBINE[mode], tile_dtype(element)
         return lambda old, new: function(unsigned_bits(old), unsigned_bits(new)).view(dtype)
-    if mode is not Mode.ADDF:
-        return COMBINE[mode]
-    fit = fitting(element)
-    return lambda old, new: fit(np.add(old, new))
+    return lambda old, new: fit(function(old, new))
 
 
-COMBINE: Mapping[Mode, Callable[[Array, Array], Array]] = {
+COMBINE: Mapping[Mode, np.ufunc] = {
     Mode.ADD: np.add,
     Mode.ADDF: np.add,
     Mode.AND: np.bitwise_and,
@@ -203,7 +202,6 @@ COMBINE: Mapping[Mode, Callable[[Array, Array], Array]] = {
     Mode.OR: np.bitwise_or,
     Mode.UMAX: np.maximum,
     Mode.UMIN: np.minimum,
-    Mode.XCHG: lambda old, new: new,
     Mode.XOR: np.bitwise_xor,
 }
 
@@ -229,9 +227,8 @@ def exchange(
             data[place] = function(data[place], *(operand[i] for operand in operands))
         return old
 
-    def compute(
-        pointers: Array, *operands: Array, mask: Array | None, token: int | None
-    ) -> tuple[Array, int]:
+    def compute(pointers: Array, *others: Any) -> tuple[Array, int]:
+        *operands, mask, token = others
         chosen = np.ones(shape, np.bool_) if mask is None else np.asarray(mask)
         addresses, after = np.asarray(pointers)[chosen], token or 0
         values = [np.asarray(operand)[chosen] for operand in operands]
@@ -250,10 +247,10 @@ def read_modify_write(op: ops.AtomicRMWTkoOp, memory: DeviceMemory) -> Compute:
     """Return the atomic operation of a mode."""
     element, mode = pointee_of(op), op.mode.data
     run = exchange(op, memory, combination(mode, element))
-    function = COMBINE[mode]
-    fast = isinstance(function, np.ufunc) and is_exact_element(element) and not op.result.uses
-    if not fast or mode in (Mode.UMAX, Mode.UMIN):
-        return lambda pointers, arg, mask, token: run(pointers, arg, mask=mask, token=token)
+    function = COMBINE.get(mode)
+    exact = is_exact_element(element) and mode not in (Mode.UMAX, Mode.UMIN)
+    if function is None or not exact or op.result.uses:
+        return run
     access = Access.of(op)
 
     def accumulate(
@@ -277,8 +274,7 @@ def compare_and_swap(op: ops.AtomicCASTkoOp, memory: DeviceMemory) -> Compute:
     def swapped(old: Array, expected: Array, new: Array) -> Array:
         return np.where(to_bits(old, element) == to_bits(expected, element), new, old)
 
-    run = exchange(op, memory, swapped)
-    return lambda pointers, cmp, val, mask, token: run(pointers, cmp, val, mask=mask, token=token)
+    return exchange(op, memory, swapped)
 
 
 def allocate(op: ops.AllocaOp, memory: DeviceMemory) -> Compute:

@@ -107,7 +107,8 @@ class RaceChecker:
     errors: dict[object, str] = field(default_factory=dict[object, str])
     """The findings, one for each pair of operations."""
     _shadows: list[Shadow] = field(default_factory=list[Shadow])
-    _accesses: list[tuple[Block, Access] | None] = field(default_factory=lambda: [None])
+    _accesses: list[tuple[Block, Access]] = field(default_factory=list[tuple[Block, Access]])
+    """The accesses; their numbers begin at 1."""
     _events: list[Event] = field(default_factory=list[Event])
     _start: int = 1
     """The number of the first access of the block that runs."""
@@ -130,7 +131,7 @@ class RaceChecker:
 
     def enter(self, block: Block) -> None:
         """Begin a block."""
-        self._block, self._start = block, len(self._accesses)
+        self._block, self._start = block, len(self._accesses) + 1
         self._events.clear()
         self._seen = {block}
 
@@ -168,8 +169,8 @@ class RaceChecker:
     def _record(self, access: Access, shadow: Shadow, places: Bytes, token: int) -> None:
         """Remember an access."""
         table, where = shadow.table(access.writes, access.is_shared), places - shadow.low
-        table[where] = np.where(table[where], table[where], len(self._accesses))
         self._accesses.append((self._block, access))
+        table[where] = np.where(table[where], table[where], len(self._accesses))
         self._events.append(Event(access, token, places))
         if access.releases:
             for place in places.tolist():
@@ -197,11 +198,10 @@ class RaceChecker:
                 continue
             numbers = table[places - shadow.low]
             others = (numbers > 0) & (numbers < self._start)
-            for number in np.unique(numbers[others]).tolist():
-                entry = self._accesses[number]
-                assert entry is not None
-                if entry[0] not in self._seen:
-                    self._conflict(access, buffer, places[numbers == number][0], *entry)
+            for number in map(int, np.unique(numbers[others])):
+                block, other = self._accesses[number - 1]
+                if block not in self._seen:
+                    self._conflict(access, buffer, places[numbers == number][0], block, other)
                     break
 
     def _check_block(self, access: Access, buffer: DeviceBuffer, places: Bytes, token: int) -> None:
@@ -227,13 +227,18 @@ class RaceChecker:
                 yield event.access.op
 
     def _conflict(
-        self, access: Access, buffer: DeviceBuffer, place: int, block: Block, other: Access
+        self, access: Access, buffer: DeviceBuffer, place: np.int64, block: Block, other: Access
     ) -> None:
         same = block == self._block
-        where = "in the same block" if same else f"in block {block}"
-        what = f"{self._name(access.op, self._block)} {access.verb} "
-        what += f"element {element_at(buffer.data, place)} of {buffer.name}, which '{other.op.name}'{place_of(other.op)} {other.verb} {where}; "
-        what += "no token orders them" if same else "nothing orders blocks"
+        element = f"element {element_at(buffer.data, place)} of {buffer.name}"
+        what = (
+            f"{self._name(access.op, self._block)} {access.verb} {element}, which "
+            f"'{other.op.name}'{place_of(other.op)} {other.verb} "
+        )
+        if same:
+            what += "in the same block; no token orders them"
+        else:
+            what += f"in block {block}; nothing orders blocks"
         self.errors.setdefault((access.op, other.op, same), what)
 
     @staticmethod

@@ -17,7 +17,6 @@ from ....dialects.cuda_tile.types import (
     GatherScatterViewType,
     PartitionViewType,
     StridedViewType,
-    TensorViewType,
     TileView,
 )
 from .device_memory import DeviceBuffer, DeviceMemory, combination, poison
@@ -47,7 +46,7 @@ class TensorInMemory:
 
 def tensor_view(op: ops.MakeTensorViewOp, memory: DeviceMemory) -> Compute:
     """Return the tensor at a pointer; InterpretationError if it exceeds its buffer."""
-    type = cast(TensorViewType, op.result.type)
+    type = op.result.type
     element = type.element_type
 
     def compute(base: Any, sizes: Sequence[Any], strides: Sequence[Any]) -> TensorInMemory:
@@ -218,12 +217,20 @@ def numbers_as(types: Sequence[Attribute], numbers: Sequence[int]) -> Any:
 
 def tensor_shape(op: ops.GetTensorShapeOp, memory: DeviceMemory) -> Compute:
     """Return the sizes of a tensor."""
-    return lambda tensor: numbers_as(op.result_types, tensor.array.shape)
+
+    def compute(tensor: TensorInMemory) -> Any:
+        return numbers_as(op.result_types, tensor.array.shape)
+
+    return compute
 
 
 def index_space(op: ops.GetIndexSpaceShapeOp, memory: DeviceMemory) -> Compute:
     """Return the number of tiles in each dimension."""
-    return lambda view: numbers_as(op.result_types, view.counts())
+
+    def compute(view: TilesInMemory) -> Any:
+        return numbers_as(op.result_types, view.counts())
+
+    return compute
 
 
 VIEWS: Mapping[type[Operation], Callable[[Any, DeviceMemory], Compute]] = {
