@@ -197,7 +197,7 @@ class GlobalOp(TileOp):
 
     assembly_format = (
         "custom<Visibility>($symbol_visibility) (`constant` $constant^)? $sym_name "
-        "(`alignment` `=` $alignment^)? attr-dict custom<ElementsOnly>($value)"
+        "(`alignment` `=` $alignment^)? attr-dict custom<DenseElementsOnly>($value)"
     )
 
     @of_signature
@@ -272,7 +272,7 @@ class AssumeOp(TileOp):
 
     # As in MLIR, it has no traits: a pass that removes dead code keeps it.
 
-    assembly_format = "custom<Predicate>($predicate) `,` $value attr-dict " + types("result")
+    assembly_format = "custom<AssumedPredicate>($predicate) `,` $value attr-dict " + types("result")
 
     @of_signature
     def verify_(self) -> None:

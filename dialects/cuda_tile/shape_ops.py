@@ -62,7 +62,7 @@ class ConstantOp(TileOp):
 
     traits = traits_def(ConstantLike(), Pure())
 
-    assembly_format = "custom<Elements>($value, type($result)) attr-dict"
+    assembly_format = "custom<DenseElements>($value, type($result)) attr-dict"
 
     def __init__(self, value: DenseIntOrFPElementsAttr):
         type = TileType(value.get_shape(), value.get_element_type())

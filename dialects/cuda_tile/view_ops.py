@@ -224,7 +224,7 @@ class MakeGatherScatterViewOp(PureOp):
     assembly_format = "$tensor_view attr-dict " + types("result")
 
 
-class ShapeOp(TileOp, ABC):
+class SizesOp(TileOp, ABC):
     """The sizes of a tensor or view, all of one type."""
 
     src = operand_def(AnyOf((BaseAttr(TensorViewType), VIEW)))
@@ -263,7 +263,7 @@ def _rank(type: TensorViewType | TileView) -> int:
 
 
 @irdl_op_definition
-class GetTensorShapeOp(ShapeOp):
+class GetTensorShapeOp(SizesOp):
     """The sizes of a tensor."""
 
     name = "cuda_tile.get_tensor_shape"
@@ -272,7 +272,7 @@ class GetTensorShapeOp(ShapeOp):
 
 
 @irdl_op_definition
-class GetIndexSpaceShapeOp(ShapeOp):
+class GetIndexSpaceShapeOp(SizesOp):
     """The number of tiles of a view in each dimension."""
 
     name = "cuda_tile.get_index_space_shape"
