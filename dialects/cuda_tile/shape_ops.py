@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import (
@@ -13,6 +14,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i8,
 )
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -22,11 +24,16 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.traits import ConstantLike, Pure
+from xdsl.utils.exceptions import VerifyException
 
+from ...passmanager.releases.floats import FloatTF32Type
+from ..signature import of_signature
+from .checks import check_same_element, check_types, tile, width_of
 from .constraints import INT, NUMBER, SCALAR_I32, TILE, TileOf
+from .elements import I4
 from .syntax import types
-from .tile_op import TileOp
-from .types import I4, TileType
+from .tile_op import PureOp, TileOp
+from .types import TileType
 
 __all__ = [
     "BroadcastOp",
@@ -55,7 +62,7 @@ class ConstantOp(TileOp):
 
     traits = traits_def(ConstantLike(), Pure())
 
-    assembly_format = "custom<Elements>($value, type($result)) attr-dict"
+    assembly_format = "custom<DenseElements>($value, type($result)) attr-dict"
 
     def __init__(self, value: DenseIntOrFPElementsAttr):
         type = TileType(value.get_shape(), value.get_element_type())
@@ -67,22 +74,34 @@ class ConstantOp(TileOp):
         tensor: TensorType[Any] = TensorType(type.element_type, type.get_shape())
         return ConstantOp(DenseIntOrFPElementsAttr.from_list(tensor, [value]))
 
+    @of_signature
+    def verify_(self) -> None:
+        expected = TileType(self.value.get_shape(), self.value.get_element_type())
+        if self.result.type != expected:
+            raise VerifyException(f"expected a result of {expected}, got {self.result.type}")
+
 
 @irdl_op_definition
-class IotaOp(TileOp):
+class IotaOp(PureOp):
     """The tile [0, 1, ..., n - 1]."""
 
     name = "cuda_tile.iota"
 
     result = result_def(INT)
 
-    traits = traits_def(Pure())
-
     assembly_format = "attr-dict " + types("result")
+
+    @of_signature
+    def verify_(self) -> None:
+        type = tile(self.result.type)
+        if len(type.shape) != 1:
+            raise VerifyException(f"expected a tile of one dimension, got {type}")
+        if type.get_shape()[0] > 1 << width_of(type.element_type):
+            raise VerifyException(f"{type.get_shape()[0]} numbers do not fit into {type}")
 
 
 @irdl_op_definition
-class BroadcastOp(TileOp):
+class BroadcastOp(PureOp):
     """The tile, repeated in the dimensions in which it has one element."""
 
     name = "cuda_tile.broadcast"
@@ -90,13 +109,18 @@ class BroadcastOp(TileOp):
     source = operand_def(TILE)
     result = result_def(TILE)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$source attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_element(self.source.type, self.result.type)
+        sizes = zip(tile(self.source.type).get_shape(), tile(self.result.type).get_shape())
+        if any(size not in (1, result) for size, result in sizes):
+            raise VerifyException(f"{self.source.type} has no broadcast to {self.result.type}")
 
 
 @irdl_op_definition
-class ReshapeOp(TileOp):
+class ReshapeOp(PureOp):
     """The elements in the same row-major order in another shape."""
 
     name = "cuda_tile.reshape"
@@ -104,13 +128,19 @@ class ReshapeOp(TileOp):
     source = operand_def(TILE)
     result = result_def(TILE)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$source attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        source, result = tile(self.source.type), tile(self.result.type)
+        if source.element_type != result.element_type:
+            raise VerifyException(f"expected elements of {source}, got {result}")
+        if prod(source.get_shape()) != prod(result.get_shape()):
+            raise VerifyException(f"expected as many elements as {source}, got {result}")
 
 
 @irdl_op_definition
-class PermuteOp(TileOp):
+class PermuteOp(PureOp):
     """Dimension i of the result is dimension `permutation[i]` of the tile."""
 
     name = "cuda_tile.permute"
@@ -119,13 +149,24 @@ class PermuteOp(TileOp):
     permutation = prop_def(DenseArrayBase[I32])
     result = result_def(TILE)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$source $permutation attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_element(self.source.type, self.result.type)
+        source, order = tile(self.source.type), self.permutation.get_values()
+        if len(source.shape) < 2:
+            raise VerifyException(f"expected a tile of two dimensions or more, got {source}")
+        if sorted(order) != [*range(len(source.shape))]:
+            raise VerifyException(
+                f"expected a permutation of {[*range(len(source.shape))]}, got {[*order]}"
+            )
+        expected = source.with_shape([source.get_shape()[i] for i in order])
+        check_types("result", [expected], [self.result.type])
 
 
 @irdl_op_definition
-class CatOp(TileOp):
+class CatOp(PureOp):
     """Two tiles beside each other in dimension `dim`."""
 
     name = "cuda_tile.cat"
@@ -135,13 +176,25 @@ class CatOp(TileOp):
     dim = prop_def(IntegerAttr[I64])
     result = result_def(TILE)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$lhs `,` $rhs `dim` `=` $dim attr-dict " + types("lhs, rhs -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_element(self.lhs.type, self.rhs.type, self.result.type)
+        lhs, rhs = tile(self.lhs.type), tile(self.rhs.type)
+        if not 0 <= (dim := self.dim.value.data) < len(lhs.shape):
+            raise VerifyException(f"dim {dim}: expected 0 to {len(lhs.shape) - 1}")
+        shape, added = [*lhs.get_shape()], [*rhs.get_shape()]
+        shape[dim] += added[dim]
+        added[dim] = shape[dim]
+        if added != shape or shape != [*tile(self.result.type).get_shape()]:
+            raise VerifyException(
+                f"{lhs} and {rhs} beside each other in dimension {dim} are no {self.result.type}"
+            )
 
 
 @irdl_op_definition
-class ExtractOp(TileOp):
+class ExtractOp(PureOp):
     """A part of the tile: it is split into parts of the size of the result, and `indices` count
     these parts, not elements."""
 
@@ -151,13 +204,34 @@ class ExtractOp(TileOp):
     indices = var_operand_def(SCALAR_I32)
     result = result_def(TILE)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$source `[` $indices `]` attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_element(self.source.type, self.result.type)
+        source, result = tile(self.source.type), tile(self.result.type)
+        if any(size % part for size, part in zip(source.get_shape(), result.get_shape())):
+            raise VerifyException(f"{source} has no whole number of parts {result}")
+        if len(self.indices) != (rank := len(source.shape)):
+            raise VerifyException(f"expected {rank} indices, got {len(self.indices)}")
+
+
+def _check_same_bytes(source: Attribute, result: Attribute) -> None:
+    widths: list[int] = []
+    for type in tile(source), tile(result):
+        if len(type.shape) != 1:
+            raise VerifyException(f"expected a tile of one dimension, got {type}")
+        element = type.element_type
+        widths.append(32 if isinstance(element, FloatTF32Type) else width_of(element))
+    if widths[0] == widths[1]:
+        raise VerifyException(f"expected elements of other widths than {widths[0]} bits")
+    bits = [w * tile(t).get_shape()[0] for w, t in zip(widths, (source, result))]
+    if bits[0] != bits[1]:
+        raise VerifyException(f"expected tiles of the same number of bits, got {bits}")
 
 
 @irdl_op_definition
-class PackOp(TileOp):
+class PackOp(PureOp):
     """The bits of a tile of rank 1, as bytes."""
 
     name = "cuda_tile.pack"
@@ -165,13 +239,15 @@ class PackOp(TileOp):
     source = operand_def(UNPACKED)
     result = result_def(PACKED)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$source attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        _check_same_bytes(self.source.type, self.result.type)
 
 
 @irdl_op_definition
-class UnpackOp(TileOp):
+class UnpackOp(PureOp):
     """Bytes as the bits of a tile of rank 1."""
 
     name = "cuda_tile.unpack"
@@ -179,6 +255,8 @@ class UnpackOp(TileOp):
     source = operand_def(PACKED)
     result = result_def(UNPACKED)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$source attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        _check_same_bytes(self.source.type, self.result.type)

@@ -28,18 +28,25 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import NoMemoryEffect, Pure
+from xdsl.traits import NoMemoryEffect
+from xdsl.utils.exceptions import VerifyException
 
+from ..signature import of_signature
 from .attributes import (
+    AtomicRMWMode,
     AtomicRMWModeAttr,
+    MemoryOrderingSemantics,
     MemoryOrderingSemanticsAttr,
+    MemoryScope,
     MemoryScopeAttr,
     OptimizationHintsAttr,
+    PaddingValueAttr,
 )
+from .checks import LOAD_ORDERS, STORE_ORDERS, check_access, check_mode, check_types, tile
 from .constraints import INT, SCALAR_INT, SCALAR_POINTER, TILE
 from .memory_effects import LoadEffect, StoreEffect
 from .syntax import HINTS, MEMORY, types
-from .tile_op import Operand, TileOp
+from .tile_op import Operand, PureOp, TileOp
 from .types import (
     GatherScatterViewType,
     PartitionViewType,
@@ -71,9 +78,9 @@ VIEW = BaseAttr(TileView)
 def _view_of(view: type[TileView], tensor_view: AttrConstraint) -> AttrConstraint:
     """Return the constraint that a type is a view of the tensor view that a variable is."""
     names = [name for name, _ in view.get_irdl_definition().parameters]
-    return ParamAttrConstraint(
-        view, [tensor_view if name == "tensor_view" else AnyAttr() for name in names]
-    )
+    others = AnyAttr()
+    parameters = (*(tensor_view if name == "tensor_view" else others for name in names),)
+    return ParamAttrConstraint(view, parameters)
 
 
 @irdl_op_definition
@@ -133,6 +140,19 @@ class MakeTensorViewOp(TileOp):
             printer.print_string(" -> ")
         print_type(printer, type)
 
+    @of_signature
+    def verify_(self) -> None:
+        pointer, type = tile(self.base.type).element_type, self.result.type
+        check_types("base", [PointerType(type.element_type)], [pointer])
+        for what, sizes, values in (
+            ("shape", type.get_shape(), self.dynamicShape),
+            ("strides", type.get_strides(), self.dynamicStrides),
+        ):
+            if (count := sizes.count(DYNAMIC_INDEX)) != len(values):
+                raise VerifyException(f"{what} has {count} unknown sizes, got {len(values)}")
+        unknown = (*self.dynamicShape.types, *self.dynamicStrides.types)
+        check_types("unknown sizes", unknown[:1] * len(unknown), unknown)
+
 
 Size: TypeAlias = int | UnresolvedOperand
 
@@ -156,17 +176,17 @@ def _print_sizes(printer: Printer, sizes: Sequence[int], values: Sequence[SSAVal
     unknown = iter(values)
     with printer.in_square_brackets():
         printer.print_list(
-            [next(unknown) if size == DYNAMIC_INDEX else size for size in sizes],
+            [next(unknown, "?") if size == DYNAMIC_INDEX else size for size in sizes],
             lambda size: (
                 printer.print_string(str(size))
-                if isinstance(size, int)
+                if isinstance(size, int | str)
                 else printer.print_operand(size)
             ),
         )
 
 
 @irdl_op_definition
-class MakePartitionViewOp(TileOp):
+class MakePartitionViewOp(PureOp):
     """The grid of tiles of a tensor."""
 
     name = "cuda_tile.make_partition_view"
@@ -175,13 +195,11 @@ class MakePartitionViewOp(TileOp):
     tensor_view = operand_def(T)
     result = result_def(_view_of(PartitionViewType, T))
 
-    traits = traits_def(Pure())
-
     assembly_format = "$tensor_view attr-dict " + types("result")
 
 
 @irdl_op_definition
-class MakeStridedViewOp(TileOp):
+class MakeStridedViewOp(PureOp):
     """The tiles of a tensor at the multiples of strides."""
 
     name = "cuda_tile.make_strided_view"
@@ -190,13 +208,11 @@ class MakeStridedViewOp(TileOp):
     tensor_view = operand_def(T)
     result = result_def(_view_of(StridedViewType, T))
 
-    traits = traits_def(Pure())
-
     assembly_format = "$tensor_view attr-dict " + types("result")
 
 
 @irdl_op_definition
-class MakeGatherScatterViewOp(TileOp):
+class MakeGatherScatterViewOp(PureOp):
     """The tiles of a tensor at indices that are a tile in one dimension."""
 
     name = "cuda_tile.make_gather_scatter_view"
@@ -205,12 +221,10 @@ class MakeGatherScatterViewOp(TileOp):
     tensor_view = operand_def(T)
     result = result_def(_view_of(GatherScatterViewType, T))
 
-    traits = traits_def(Pure())
-
     assembly_format = "$tensor_view attr-dict " + types("result")
 
 
-class ShapeOp(TileOp, ABC):
+class SizesOp(TileOp, ABC):
     """The sizes of a tensor or view, all of one type."""
 
     src = operand_def(AnyOf((BaseAttr(TensorViewType), VIEW)))
@@ -237,13 +251,19 @@ class ShapeOp(TileOp, ABC):
         printer.print_string(" -> ")
         print_type(printer, self.result.types[0] if self.result else scalar(i32))
 
+    @of_signature
+    def verify_(self) -> None:
+        assert isinstance(type := self.src.type, TensorViewType | TileView)
+        if len(self.result) != (rank := _rank(type)):
+            raise VerifyException(f"expected {rank} results, got {len(self.result)}")
+
 
 def _rank(type: TensorViewType | TileView) -> int:
     return len(type.shape) if isinstance(type, TensorViewType) else type.index_rank
 
 
 @irdl_op_definition
-class GetTensorShapeOp(ShapeOp):
+class GetTensorShapeOp(SizesOp):
     """The sizes of a tensor."""
 
     name = "cuda_tile.get_tensor_shape"
@@ -252,12 +272,20 @@ class GetTensorShapeOp(ShapeOp):
 
 
 @irdl_op_definition
-class GetIndexSpaceShapeOp(ShapeOp):
+class GetIndexSpaceShapeOp(SizesOp):
     """The number of tiles of a view in each dimension."""
 
     name = "cuda_tile.get_index_space_shape"
 
     src = operand_def(VIEW)
+
+
+def _check_view(view: Attribute, indices: Sequence[Attribute], tile_type: Attribute) -> None:
+    assert isinstance(view, TileView)
+    if len(indices) != view.index_rank:
+        raise VerifyException(f"expected {view.index_rank} indices, got {len(indices)}")
+    check_types("tile", [view.tile_type], [tile_type])
+    view.verify_indices(indices)
 
 
 @irdl_op_definition
@@ -291,6 +319,11 @@ class LoadViewTkoOp(TileOp):
         (type,) = super().infer_types(*operands)
         return (type.tile_type if isinstance(type, TileView) else type, TokenType())
 
+    @of_signature
+    def verify_(self) -> None:
+        _check_view(self.view.type, self.index.types, self.tile.type)
+        check_access(self.memory_ordering_semantics, self.memory_scope, LOAD_ORDERS)
+
 
 @irdl_op_definition
 class StoreViewTkoOp(TileOp):
@@ -320,6 +353,11 @@ class StoreViewTkoOp(TileOp):
         + types("tile, view[index] -> result_token")
     )
 
+    @of_signature
+    def verify_(self) -> None:
+        _check_view(self.view.type, self.index.types, self.tile.type)
+        check_access(self.memory_ordering_semantics, self.memory_scope, STORE_ORDERS)
+
 
 @irdl_op_definition
 class AtomicRedViewTkoOp(TileOp):
@@ -345,3 +383,21 @@ class AtomicRedViewTkoOp(TileOp):
         "(`token` `=` $token^)? attr-dict-with-keyword "
         + types("value, view[index] -> result_token")
     )
+
+    @of_signature
+    def verify_(self) -> None:
+        assert isinstance(view := self.view.type, TileView)
+        if isinstance(view, GatherScatterViewType):
+            raise VerifyException(f"{view} has no atomic operations: expected a partition_view")
+        if isinstance(view.padding_value, PaddingValueAttr):
+            raise VerifyException(f"padding_value is of loads: expected a view without, got {view}")
+        _check_view(view, self.index.types, self.value.type)
+        if self.mode.data is AtomicRMWMode.XCHG:
+            raise VerifyException("xchg has no result here: expected another mode")
+        check_mode(self.mode, tile(self.value.type).element_type)
+        if self.memory_ordering_semantics.data is not MemoryOrderingSemantics.RELAXED:
+            raise VerifyException(
+                f"memory order {self.memory_ordering_semantics.data}: expected relaxed"
+            )
+        if self.memory_scope.data is MemoryScope.SYS:
+            raise VerifyException("memory scope sys: expected tl_blk or device")
