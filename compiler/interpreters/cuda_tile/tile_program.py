@@ -80,10 +80,8 @@ def holds(predicate: object, array: Array) -> bool:
             rows = np.moveaxis(array, getattr(predicate.along, "data", 0), -1)
             groups = rows.reshape(*rows.shape[:-1], -1, min(every, rows.shape[-1]))
             first = groups[..., :1]
-            follow = np.array_equal(
-                groups - first, np.broadcast_to(range(groups.shape[-1]), groups.shape)
-            )
-            return not np.any(unsigned_bits(first.copy()) % divisor) and follow
+            follow = np.all(np.equal(groups - first, np.arange(groups.shape[-1])))
+            return bool(follow) and not np.any(unsigned_bits(first.copy()) % divisor)
         case SameElementsAttr():
             sizes = predicate.values.get_values()
             groups = array.reshape([n for pair in split(array.shape, sizes) for n in pair])
