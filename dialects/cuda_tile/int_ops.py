@@ -28,7 +28,7 @@ from .attributes import (
 from .checks import check_rounding
 from .constraints import INT
 from .syntax import types
-from .tile_op import PureOp, TileOp
+from .tile_op import CudaTileOp, PureOp
 
 __all__ = [
     "AbsIOp",
@@ -149,7 +149,7 @@ class ShRIOp(SignedBinaryOp):
 
 
 @irdl_op_definition
-class DivIOp(TileOp):
+class DivIOp(CudaTileOp):
     """The quotient, rounded to zero, or as `rounding` says."""
 
     name = "cuda_tile.divi"
