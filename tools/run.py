@@ -103,7 +103,7 @@ class PasslineRunMain(PasslineOptMain):
         help += "cuda, which is tile programs on a GPU; or cuda-interpreter, which runs these on "
         help += "numpy"
         add("--engine", choices=ENGINES, default="numpy", help=help)
-        help = "check the accesses of tile blocks to memory: races, bounds, assumed values; numpy"
+        help = "check the accesses of tile blocks to memory, with numpy: races, bounds, assumptions"
         add("--check-races", action="store_true", help=help)
         help = "the threads on which machine code runs, where there is enough work; by default 1"
         add("--threads", type=positive, default=1, metavar="N", help=help)
