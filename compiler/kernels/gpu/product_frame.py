@@ -86,6 +86,17 @@ class ProductBlock:
     index: Mapping[Axis, SSAValue]
     """The number of the tile along m, n, and in each dimension of the batch."""
     pointers: Mapping[SSAValue, SSAValue]
+    batch: Shape
+
+    def batch_index(self, axis: int, size: Extent) -> SSAValue:
+        """Return the index in a dimension of the batch of a value that has `size` there, or 1."""
+        w = self.writer
+        if size == 1:
+            return w.size(0)
+        if isinstance(size, int) or size == self.batch[axis]:
+            return self.index[axis]
+        # An unknown size may be 1.
+        return w.apply("minimum", self.index[axis], w.subtract(w.size(size), w.size(1)))
 
     def starts(self, axis: Axis, number: SSAValue) -> SSAValue:
         """Return the positions along an axis of the elements of tile `number`."""
@@ -160,8 +171,10 @@ class Values:
         rows = zip(self.frame.axes, sizes, self.frame.sizes, strict=True)
         index: list[SSAValue | None] = []
         for axis, size, full in rows:
-            fixed = size == 1 if isinstance(axis, int) else size != full
-            index.append(w.size(0) if fixed else self.block.index.get(axis))
+            if isinstance(axis, int):
+                index.append(self.block.batch_index(axis, size))
+            else:
+                index.append(w.size(0) if size != full else self.block.index.get(axis))
         return view, index
 
     def tile_of_value(self, value: SSAValue) -> list[int]:

@@ -249,7 +249,7 @@ class ProductPlan:
     def block(self, w: TileWriter) -> ProductBlock:
         pointers = dict[SSAValue, SSAValue](zip(self.group.func.args, w.pointers))
         tile: dict[Axis, int] = {"m": self.tiles.m, "n": self.tiles.n, "k": self.tiles.k}
-        return ProductBlock(self.group, w, tile, self.index(w), pointers)
+        return ProductBlock(self.group, w, tile, self.index(w), pointers, self.product.batch)
 
     def index(self, w: TileWriter) -> Mapping[Axis, SSAValue]:
         """Return the tile of a block: batch by batch, and in each several rows of tiles together,

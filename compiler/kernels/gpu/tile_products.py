@@ -8,7 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax.contraction.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
 from ....dialects.tir.functions import Extent, Shape
-from ..elementwise.elementwise import broadcast_shape
+from ..elementwise.elementwise import require_broadcast
 from .product_frame import Axis, Frame
 from .product_program import Product, operand, product_kernel, terms_of
 from .tile_builder import Family, TileGroup, TileProgram
@@ -26,14 +26,16 @@ def matmul(group: TileGroup) -> TileProgram | None:
     left, right = group.sizes[lhs], group.sizes[rhs]
     vectors = len(left) == 1, len(right) == 1
     rank = max(len(left), len(right), 2) - 2
-    batch = broadcast_shape(op, group.host, [left[:-2], right[:-2]])
+    result = result_frame(group.sizes[op.results[0]], False, vectors)
+    batch = result.sizes[:-2]
+    for shape in (left, right):
+        require_broadcast(op, group.host, shape[:-2], batch)
     # The rows of all batches are those of one matrix, if there is one on the right.
     merged = len(right) <= 2 and not turned["lhs"] and can_merge(group, op, vectors)
     axes: Sequence[Axis] = ("k", "m") if turned["lhs"] else ("m", "k")
     left_frame = matrix_frame(left, axes, rank, merged, vectors[0])
     axes = ("n", "k") if turned["rhs"] else ("k", "n")
     right_frame = matrix_frame(right, axes, rank, False, vectors[1])
-    result = result_frame(group.sizes[op.results[0]], merged, vectors)
     sizes = {**named(right_frame), **named(left_frame)}
     k = agreed(group, op, named(left_frame)["k"], named(right_frame)["k"])
     terms = terms_of(group, op, k)
@@ -48,7 +50,7 @@ def matmul(group: TileGroup) -> TileProgram | None:
             terms=terms,
             lhs=operand(lhs, left_frame, terms, k, is_lhs=True),
             rhs=operand(rhs, right_frame, terms, k, is_lhs=False),
-            frame=result,
+            frame=result_frame(result.shape, merged, vectors),
         ),
     )
 

@@ -44,6 +44,11 @@ def kernel_of_text(text: str, target: str = "sm_90") -> tuple[ModuleOp, TileKern
     return module, kernel
 
 
+def selected(condition: bool, then: Any, otherwise: Any) -> Any:
+    """Return one of two values."""
+    return then if condition else otherwise
+
+
 def size_of(array: Array, axis: int) -> int:
     """Return the size of a dimension."""
     return array.shape[axis]
@@ -60,6 +65,8 @@ HOST: dict[str, Callable[..., Any]] = {
     "arith.minsi": min,
     "arith.maxsi": max,
     "arith.cmpi": operator.eq,
+    "arith.ori": operator.or_,
+    "arith.select": selected,
     "memref.dim": size_of,
 }
 """The operations of the functions on the host."""
