@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, cast, overload
 
@@ -63,14 +63,15 @@ def array_function(
     ctx: Context | None = None,
     target: Target | None = None,
     threads: int = 1,
+    warn_of_launch: Callable[[str], None] | None = None,
 ) -> ArrayFunction:
     """Return `func` as a function of arrays, which does not change its arguments.
 
     `ctx` is the context of xDSL's own interpreter functions, `target` and `threads` are those of
-    machine code.
+    machine code. With `warn_of_launch`, numpy checks launches of tile blocks for races.
     """
     if engine == "numpy":
-        return interpret(module, func, ctx, output=sys.stdout)
+        return interpret(module, func, ctx, output=sys.stdout, warn_of_launch=warn_of_launch)
     from .native import compile_module
 
     native = compile_module(module, func.sym_name.data, target, threads)

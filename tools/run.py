@@ -71,8 +71,8 @@ class PasslineRunMain(PasslineOptMain):
             ("model.onnx -O3 --engine=native", "as machine code"),
             ("x.mlir --function f -p canonicalize", "another function, after a pass"),
         ),
-        "--passes -O --function --args --inputs --outputs --seed --engine --threads --shape --dim "
-        "--version --help",
+        "--passes -O --function --args --inputs --outputs --seed --engine --check-races --threads "
+        "--shape --dim --version --help",
     )
 
     def __init__(self, args: Sequence[str] | None = None) -> None:
@@ -98,6 +98,9 @@ class PasslineRunMain(PasslineOptMain):
         help = "numpy, the default, or native, which is machine code, after the rest of the "
         help += "lowering"
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
+        help = "check the accesses of tile blocks to memory: races, bounds, values that are assumed; "
+        help += "with numpy"
+        add("--check-races", action="store_true", help=help)
         help = "the threads on which machine code runs, where there is enough work; by default 1"
         add("--threads", type=positive, default=1, metavar="N", help=help)
         help = "compile machine code anew: neither read it from the cache nor keep it there"
@@ -128,6 +131,8 @@ class PasslineRunMain(PasslineOptMain):
             raise PasslineError(
                 "--outputs names one file, which all inputs of --out-dir would write"
             )
+        if args.check_races and args.engine != "numpy":
+            raise PasslineError("--check-races needs --engine=numpy")
         for what, other in {
             "the input": args.input_file,
             "the file of --inputs": args.inputs,
@@ -271,7 +276,12 @@ class PasslineRunMain(PasslineOptMain):
         """Return the function as a function of arrays, with the engine of the options."""
         engine, processor = self.args.engine, processor_of(self.args)
         threads = self.threads if engine == "native" else 1
-        return array_function(prog, func, engine, self.ctx, processor, threads)
+
+        def warn(message: str) -> None:
+            print_message(Severity.WARNING, message, self.arg_parser.prog)
+
+        check = warn if self.args.check_races else None
+        return array_function(prog, func, engine, self.ctx, processor, threads, check)
 
 
 def result_text(name: str, array: Array) -> str:

@@ -50,19 +50,22 @@ def interpret(
     ctx: Context | None = None,
     listeners: Sequence[Interpreter.Listener] = (),
     output: IO[str] | None = None,
+    warn_of_launch: Callable[[str], None] | None = None,
 ) -> ArrayFunction:
     """Return a Python function on arrays that runs `func`.
 
     Arrays and numbers are checked against the parameter types; tuples and functions are not. If an
     array is of another library, the results are of that one, too. `ctx`
     is the context of xDSL's own interpreter functions; `listeners` are notified of each operation.
-    What the program prints is written to `output`; without one it is dropped.
+    What the program prints is written to `output`; without one it is dropped. With
+    `warn_of_launch`, launches of tile blocks are checked for races, and it takes the warnings.
     The function raises PasslineError, naming the operation, if one cannot be computed, and
     NoSemanticsError if it has no semantics.
     """
     from .dlpack import borrowed, library_of, returned
 
     interpreter = _interpreter(module, Context() if ctx is None else ctx, listeners, output)
+    interpreter.warn_of_launch = warn_of_launch
     position = interpreter.position
 
     def call(*arguments: Value) -> tuple[Value, ...]:
@@ -159,10 +162,11 @@ def _common_semantics() -> DirectInterpreter:
 def own_semantics() -> tuple[type[InterpreterFunctions], ...]:
     """Return our semantics of MLIR's dialects and of tir, and of calls."""
     from .codegens.calls import ExternalFunctions
+    from .cuda_tile.launches import LaunchFunctions
     from .mlir import MlirFunctions
     from .tir import TirFunctions
 
-    return TirFunctions, MlirFunctions, ExternalFunctions
+    return TirFunctions, MlirFunctions, ExternalFunctions, LaunchFunctions
 
 
 def _run(interpreter: Interpreter, func: Function, values: PythonValues) -> PythonValues:

@@ -21,6 +21,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.ir.walk import walk
 from .codegens.calls import ExternalFunctions
+from .cuda_tile.launches import LaunchFunctions
 from .mlir import MlirFunctions
 from .tir import TirFunctions
 from .tir.arithmetic import bind
@@ -29,7 +30,7 @@ from .tir.table import RETURNS, Compute, compute_of, converter
 from .xdsl_interpreter import DirectInterpreter, Position
 
 CONTROL_FLOW: frozenset[type[InterpreterFunctions]] = frozenset(
-    {ExternalFunctions, MlirFunctions, TirFunctions}
+    {ExternalFunctions, LaunchFunctions, MlirFunctions, TirFunctions}
 )
 """The semantics that read values only from their arguments and `get_values`, and run regions only
 with `run_ssacfg_region`."""
@@ -108,6 +109,7 @@ class PreparedInterpreter(DirectInterpreter):
         error may have ended it."""
         self._slots, self._steps, self._frame = {}, {}, None
         self.drop_data(MemoryFunctions)
+        self.drop_data(LaunchFunctions)
         self.position.calls.clear()
 
     def get_values(self, values: Iterable[SSAValue]) -> PythonValues:

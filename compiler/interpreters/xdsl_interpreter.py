@@ -45,6 +45,9 @@ class DirectInterpreter(Interpreter):
     """An interpreter that tells what is registered with it, and lets the errors of functions pass:
     xDSL prints the module into a note, once for each operation around the one that failed."""
 
+    warn_of_launch: Callable[[str], None] | None = None
+    """What takes the warnings of the check of tile blocks; without it, launches are not checked."""
+
     def copy_implementations(self, other: Interpreter) -> None:
         """Take over what is registered with another interpreter: much faster than to register it
         again."""

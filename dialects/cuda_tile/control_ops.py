@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import UnitAttr, i1
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.dialects.builtin import FunctionType, UnitAttr, i1
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     VarConstraint,
     irdl_op_definition,
@@ -20,12 +20,15 @@ from xdsl.irdl import (
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect, ReturnLike
+from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.ir.text.default_dialect import DefaultDialect
+from ..signature import of_signature
+from .checks import check_types
 from .constraints import SCALAR_BOOL, SCALAR_INT
 from .syntax import end_block, parse_types, print_ended_region, print_types
 from .tile_op import TileOp
-from .types import parse_type, print_type, scalar
+from .types import TensorViewType, TileView, parse_type, print_type, scalar
 
 __all__ = ["BreakOp", "ContinueOp", "ForOp", "IfOp", "LoopOp", "ReturnOp", "YieldOp"]
 
@@ -49,6 +52,12 @@ class YieldOp(EndOp):
 
     traits = traits_def(IsTerminator(), ReturnLike(), Pure())
 
+    def verify_(self) -> None:
+        parent = self.parent_op()
+        names = ("cuda_tile.if", "cuda_tile.reduce", "cuda_tile.scan")
+        if parent is not None and parent.name not in names:
+            raise VerifyException(f"stands in '{parent.name}': expected {', '.join(names)}")
+
 
 @irdl_op_definition
 class ContinueOp(EndOp):
@@ -57,6 +66,11 @@ class ContinueOp(EndOp):
     name = "cuda_tile.continue"
 
     traits = traits_def(IsTerminator())
+
+    def verify_(self) -> None:
+        loop = _enclosing(self, (ForOp, LoopOp))
+        if isinstance(loop, ForOp | LoopOp):
+            check_types("values of continue", loop.initValues.types, self.operand_types)
 
 
 @irdl_op_definition
@@ -67,6 +81,11 @@ class BreakOp(EndOp):
 
     traits = traits_def(IsTerminator(), ReturnLike())
 
+    def verify_(self) -> None:
+        loop = _enclosing(self, (LoopOp,))
+        if loop is not None:
+            check_types("values of break", loop.result_types, self.operand_types)
+
 
 @irdl_op_definition
 class ReturnOp(EndOp):
@@ -75,6 +94,34 @@ class ReturnOp(EndOp):
     name = "cuda_tile.return"
 
     traits = traits_def(IsTerminator(), ReturnLike())
+
+    def verify_(self) -> None:
+        parent = self.parent_op()
+        while isinstance(parent, IfOp):
+            parent = parent.parent_op()
+        function = None if parent is None else parent.properties.get("function_type")
+        if parent is not None and not isinstance(function, FunctionType):
+            raise VerifyException(f"stands in '{parent.name}': expected an entry, or an if in one")
+        if isinstance(function, FunctionType):
+            check_types("values of return", function.outputs.data, self.operand_types)
+
+
+def _enclosing(op: Operation, loops: tuple[type[Operation], ...]) -> Operation | None:
+    """Return the loop that a terminator ends, through ifs; None if the op is detached."""
+    parent = op.parent_op()
+    while isinstance(parent, IfOp):
+        parent = parent.parent_op()
+    if parent is not None and not isinstance(parent, loops):
+        names = " or ".join(f"'{loop.name}'" for loop in loops)
+        raise VerifyException(f"stands in '{parent.name}': expected {names}, or ifs in one")
+    return parent
+
+
+def _check_no_views(types: Sequence[Attribute]) -> None:
+    """Check that no branch decides which view a value is."""
+    for type in types:
+        if isinstance(type, TensorViewType | TileView):
+            raise VerifyException(f"a view is no value of a loop or if, got {type}")
 
 
 class Carried:
@@ -185,6 +232,15 @@ class ForOp(TileOp):
         print_ended_region(printer, self.region, ContinueOp)
         printer.print_op_attributes(self.attributes)
 
+    @of_signature
+    def verify_(self) -> None:
+        if not (arguments := self.region.block.arg_types):
+            raise VerifyException("expected a variable as the first argument of the block")
+        check_types("variable", [self.lowerBound.type], arguments[:1])
+        check_types("arguments", self.initValues.types, arguments[1:])
+        check_types("results", self.initValues.types, self.resultValues.types)
+        _check_no_views(self.resultValues.types)
+
 
 @irdl_op_definition
 class LoopOp(TileOp):
@@ -225,6 +281,11 @@ class LoopOp(TileOp):
         printer.print_string(" ")
         print_ended_region(printer, self.region, ContinueOp)
         printer.print_op_attributes(self.attributes)
+
+    @of_signature
+    def verify_(self) -> None:
+        check_types("arguments", self.initValues.types, self.region.block.arg_types)
+        _check_no_views((*self.initValues.types, *self.resultValues.types))
 
 
 @irdl_op_definition
@@ -267,3 +328,17 @@ class IfOp(TileOp):
             printer.print_string(" else ")
             print_ended_region(printer, self.elseRegion, YieldOp)
         printer.print_op_attributes(self.attributes)
+
+    @of_signature
+    def verify_(self) -> None:
+        _check_no_views(self.outputs.types)
+        if self.outputs and not self.elseRegion.blocks:
+            raise VerifyException("has results: expected an else")
+        for name, region in ("then", self.thenRegion), ("else", self.elseRegion):
+            if len(region.blocks) > 1 or any(block.args for block in region.blocks):
+                raise VerifyException(f"{name}: expected one block without arguments")
+            end = region.blocks[0].last_op if region.blocks else None
+            if isinstance(end, YieldOp):
+                check_types(f"values of {name}", self.outputs.types, end.operand_types)
+            elif region.blocks and not isinstance(end, BreakOp | ContinueOp | ReturnOp):
+                raise VerifyException(f"{name}: expected a block that ends with a terminator")

@@ -18,7 +18,10 @@ from xdsl.irdl import (
     traits_def,
 )
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
+from ...passmanager.releases.floats import Float4E2M1FNType, Float8E8M0FNUType
+from ..signature import of_signature
 from .attributes import (
     ComparisonOrderingAttr,
     ComparisonPredicateAttr,
@@ -26,8 +29,10 @@ from .attributes import (
     IntegerOverflowAttr,
     RoundingMode,
     RoundingModeAttr,
+    Signedness,
     SignednessAttr,
 )
+from .checks import check_f32, check_same_shape, tile, width_of
 from .constraints import ANY_FLOAT, BOOL, FLOAT, INT, NUMBER, POINTER, TILE, TileOf
 from .syntax import types
 from .tile_op import Operand, TileOp
@@ -97,7 +102,41 @@ NO_OVERFLOW_FLAGS = IntegerOverflowAttr(IntegerOverflow.NONE)
 # The families. The type variable makes the types of all operands and of the result one.
 
 
-class FloatUnaryOp(TileOp, ABC):
+IEEE = (
+    RoundingMode.NEAREST_EVEN,
+    RoundingMode.ZERO,
+    RoundingMode.NEGATIVE_INF,
+    RoundingMode.POSITIVE_INF,
+)
+
+
+class FloatOp(TileOp, ABC):
+    """A function of floats, with modifiers."""
+
+    ROUNDINGS: ClassVar[Sequence[RoundingMode]] = IEEE
+    """The rounding modes of the operation."""
+    F32_ROUNDINGS: ClassVar[Sequence[RoundingMode]] = (RoundingMode.APPROX,)
+    """Those that only operations on f32 have."""
+
+    @of_signature
+    def verify_(self) -> None:
+        type = self.results[0].type
+        mode = self.properties.get("rounding_mode")
+        if isinstance(mode, RoundingModeAttr):
+            check_rounding(mode, self.ROUNDINGS)
+            if mode.data in self.F32_ROUNDINGS:
+                check_f32(f"rounding {mode.data}", type)
+        if "flush_to_zero" in self.properties:
+            check_f32("flush_to_zero", type)
+
+
+def check_rounding(mode: RoundingModeAttr, allowed: Sequence[RoundingMode]) -> None:
+    """Raise VerifyException unless the rounding mode is one of those allowed."""
+    if mode.data not in allowed:
+        raise VerifyException(f"rounding {mode.data}: expected {', '.join(allowed)}")
+
+
+class FloatUnaryOp(FloatOp, ABC):
     """A function of each element of a tile of floats."""
 
     T: ClassVar = VarConstraint("T", FLOAT)
@@ -121,7 +160,7 @@ class IntUnaryOp(TileOp, ABC):
     assembly_format = "$source attr-dict " + types("result")
 
 
-class FloatBinaryOp(TileOp, ABC):
+class FloatBinaryOp(FloatOp, ABC):
     """A function of each two elements of tiles of floats."""
 
     T: ClassVar = VarConstraint("T", FLOAT)
@@ -259,6 +298,8 @@ class TanHOp(FloatUnaryOp):
 
     name = "cuda_tile.tanh"
 
+    ROUNDINGS: ClassVar = (RoundingMode.FULL, RoundingMode.APPROX)
+
     rounding_mode = prop_def(RoundingModeAttr, default_value=RoundingModeAttr(RoundingMode.FULL))
 
     assembly_format = "$source (`rounding` `` $rounding_mode^)? attr-dict " + types("result")
@@ -284,6 +325,8 @@ class ExpOp(FloatUnaryOp):
 
     name = "cuda_tile.exp"
 
+    ROUNDINGS: ClassVar = (RoundingMode.FULL, RoundingMode.APPROX)
+
     rounding_mode = prop_def(RoundingModeAttr, default_value=RoundingModeAttr(RoundingMode.FULL))
 
     assembly_format = "$source (`rounding` `` $rounding_mode^)? attr-dict " + types("result")
@@ -305,6 +348,8 @@ class SqrtOp(FloatUnaryOp):
     """The square root."""
 
     name = "cuda_tile.sqrt"
+
+    ROUNDINGS: ClassVar = (*IEEE, RoundingMode.APPROX)
 
     rounding_mode = prop_def(RoundingModeAttr, default_value=NEAREST_EVEN)
     flush_to_zero = opt_prop_def(UnitAttr)
@@ -352,6 +397,9 @@ class DivFOp(RoundedBinaryOp):
     """The quotient."""
 
     name = "cuda_tile.divf"
+
+    ROUNDINGS: ClassVar = (*IEEE, RoundingMode.APPROX, RoundingMode.FULL)
+    F32_ROUNDINGS: ClassVar = (RoundingMode.APPROX, RoundingMode.FULL)
 
 
 @irdl_op_definition
@@ -408,7 +456,7 @@ class Atan2Op(TileOp):
 
 
 @irdl_op_definition
-class FmaOp(TileOp):
+class FmaOp(FloatOp):
     """lhs * rhs + acc, rounded once."""
 
     name = "cuda_tile.fma"
@@ -448,6 +496,13 @@ class NegIOp(IntUnaryOp):
     overflow = prop_def(IntegerOverflowAttr, default_value=NO_OVERFLOW_FLAGS)
 
     assembly_format = "$source (`overflow` `` $overflow^)? attr-dict " + types("result")
+
+    @of_signature
+    def verify_(self) -> None:
+        if self.overflow.data is IntegerOverflow.NUW:
+            raise VerifyException(
+                "overflow no_unsigned_wrap: integers are signed, expected no_signed_wrap or no_wrap"
+            )
 
 
 @irdl_op_definition
@@ -500,6 +555,13 @@ class DivIOp(SignedBinaryOp):
         "$lhs `,` $rhs custom<Keyword>($signedness) (`rounding` `` $rounding^)? attr-dict "
         + types("result")
     )
+
+    @of_signature
+    def verify_(self) -> None:
+        allowed = [RoundingMode.ZERO, RoundingMode.POSITIVE_INF]
+        if self.signedness.data is Signedness.SIGNED:
+            allowed.append(RoundingMode.NEGATIVE_INF)
+        check_rounding(self.rounding, allowed)
 
 
 @irdl_op_definition
@@ -588,6 +650,10 @@ class CmpFOp(TileOp):
         (type,) = super().infer_types(*operands)
         return (type.with_element(i1) if isinstance(type, TileType) else type,)
 
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.lhs.type, self.result.type)
+
 
 @irdl_op_definition
 class CmpIOp(TileOp):
@@ -614,6 +680,10 @@ class CmpIOp(TileOp):
         (type,) = super().infer_types(*operands)
         return (type.with_element(i1) if isinstance(type, TileType) else type,)
 
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.lhs.type, self.result.type)
+
 
 @irdl_op_definition
 class SelectOp(TileOp):
@@ -633,6 +703,12 @@ class SelectOp(TileOp):
 
     assembly_format = "$cond `,` $val_if_true `,` $val_if_false attr-dict " + types("cond, result")
 
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.cond.type, self.result.type)
+        if isinstance(element := tile(self.result.type).element_type, Float4E2M1FNType):
+            raise VerifyException(f"elements of {element} have no addresses: expected others")
+
 
 # Conversions.
 
@@ -650,6 +726,13 @@ class BitcastOp(TileOp):
 
     assembly_format = "$source attr-dict " + types("source -> result")
 
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.source.type, self.result.type)
+        widths = [width_of(tile(v.type).element_type) for v in (self.source, self.result)]
+        if widths[0] != widths[1]:
+            raise VerifyException(f"expected elements of {widths[0]} bits, got {widths[1]}")
+
 
 @irdl_op_definition
 class ExtIOp(TileOp):
@@ -664,6 +747,13 @@ class ExtIOp(TileOp):
     traits = traits_def(Pure())
 
     assembly_format = "$from_ custom<Keyword>($signedness) attr-dict " + types("from_ -> to")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.from_.type, self.to.type)
+        widths = [width_of(tile(v.type).element_type) for v in (self.from_, self.to)]
+        if widths[0] >= widths[1]:
+            raise VerifyException(f"expected more bits than {widths[0]}, got {widths[1]}")
 
 
 @irdl_op_definition
@@ -680,6 +770,13 @@ class TruncIOp(TileOp):
 
     assembly_format = "$from_ (`overflow` `` $overflow^)? attr-dict " + types("from_ -> to")
 
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.from_.type, self.to.type)
+        widths = [width_of(tile(v.type).element_type) for v in (self.from_, self.to)]
+        if widths[0] <= widths[1]:
+            raise VerifyException(f"expected fewer bits than {widths[0]}, got {widths[1]}")
+
 
 @irdl_op_definition
 class FToFOp(TileOp):
@@ -694,6 +791,20 @@ class FToFOp(TileOp):
     traits = traits_def(Pure())
 
     assembly_format = "$from_ (`rounding` `` $rounding_mode^)? attr-dict " + types("from_ -> to")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.from_.type, self.to.type)
+        if self.from_.type == self.to.type:
+            raise VerifyException(f"expected another type than {self.to.type}")
+        # Only powers of two without a sign have this type.
+        is_scale = isinstance(tile(self.to.type).element_type, Float8E8M0FNUType)
+        check_rounding(
+            self.rounding_mode,
+            (RoundingMode.ZERO, RoundingMode.POSITIVE_INF)
+            if is_scale
+            else (RoundingMode.NEAREST_EVEN,),
+        )
 
 
 @irdl_op_definition
@@ -716,6 +827,11 @@ class FToIOp(TileOp):
         + types("from_ -> to")
     )
 
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.from_.type, self.to.type)
+        check_rounding(self.rounding_mode, (RoundingMode.NEAREST_INT_TO_ZERO,))
+
 
 @irdl_op_definition
 class IToFOp(TileOp):
@@ -735,6 +851,13 @@ class IToFOp(TileOp):
         + types("from_ -> to")
     )
 
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.from_.type, self.to.type)
+        if isinstance(element := tile(self.to.type).element_type, Float8E8M0FNUType):
+            raise VerifyException(f"no integer becomes {element}: expected another float first")
+        check_rounding(self.rounding_mode, (RoundingMode.NEAREST_EVEN,))
+
 
 @irdl_op_definition
 class IntToPtrOp(TileOp):
@@ -748,6 +871,10 @@ class IntToPtrOp(TileOp):
     traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.source.type, self.result.type)
 
 
 @irdl_op_definition
@@ -763,6 +890,10 @@ class PtrToIntOp(TileOp):
 
     assembly_format = "$source attr-dict " + types("source -> result")
 
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.source.type, self.result.type)
+
 
 @irdl_op_definition
 class PtrToPtrOp(TileOp):
@@ -776,6 +907,10 @@ class PtrToPtrOp(TileOp):
     traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.source.type, self.result.type)
 
 
 @irdl_op_definition
@@ -792,3 +927,7 @@ class OffsetOp(TileOp):
     traits = traits_def(Pure())
 
     assembly_format = "$ptr `,` $offset attr-dict " + types("ptr, offset -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_shape(self.ptr.type, self.offset.type)

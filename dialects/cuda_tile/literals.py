@@ -73,6 +73,10 @@ def _parse_number(parser: Parser, element: Attribute) -> int | float:
 def _float(parser: Parser, value: float, element: Any, start: int) -> float:
     """Return the float with a literal: an integer in hexadecimal digits is its bits."""
     if isinstance(value, float):
+        try:
+            pack(element, (value,))
+        except OverflowError:
+            return math.copysign(math.inf, value)
         return value
     text = parser.lexer.input.slice(start, parser.pos) or ""
     size = len(pack(element, (0.0,)))

@@ -20,18 +20,31 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
+from ..signature import of_signature
 from .attributes import (
     AtomicRMWModeAttr,
     MemoryOrderingSemanticsAttr,
     MemoryScopeAttr,
     OptimizationHintsAttr,
 )
+from .checks import (
+    LOAD_ORDERS,
+    STORE_ORDERS,
+    check_access,
+    check_atomic,
+    check_mode,
+    check_same_shape,
+    check_types,
+    tile,
+    width_of,
+)
 from .constraints import BOOL, NUMBER, POINTER, SCALAR_POINTER, TILE
 from .memory_effects import LoadEffect, StoreEffect
 from .syntax import HINTS, MEMORY, types
 from .tile_op import Operand, TileOp
-from .types import TokenType, pointee
+from .types import PointerType, TokenType, pointee
 
 __all__ = [
     "AllocaOp",
@@ -74,6 +87,11 @@ class JoinTokensOp(TileOp):
 
     assembly_format = "$tokens attr-dict " + types("result")
 
+    @of_signature
+    def verify_(self) -> None:
+        if len(self.tokens) < 2:
+            raise VerifyException(f"expected two tokens or more, got {len(self.tokens)}")
+
 
 @irdl_op_definition
 class AllocaOp(TileOp):
@@ -91,6 +109,17 @@ class AllocaOp(TileOp):
         "`num_elem` `=` $num_elem `,` `alignment` `=` $alignment (`global` $global^)? attr-dict "
         + types("result")
     )
+
+    @of_signature
+    def verify_(self) -> None:
+        alignment, pointer = self.alignment.value.data, tile(self.result.type).element_type
+        if alignment <= 0 or alignment & (alignment - 1):
+            raise VerifyException(f"alignment {alignment}: expected a power of two")
+        assert isinstance(pointer, PointerType)
+        if alignment < (size := width_of(pointer.pointee_type) // 8):
+            raise VerifyException(
+                f"alignment {alignment}: expected {size} at least, for {pointer.pointee_type}"
+            )
 
 
 @irdl_op_definition
@@ -126,6 +155,16 @@ class LoadPtrTkoOp(TileOp):
         (type,) = super().infer_types(*operands)
         return (pointee(type), TokenType())
 
+    @of_signature
+    def verify_(self) -> None:
+        type = pointee(self.source.type)
+        check_types("result", [type], [self.result.type])
+        if self.mask is not None:
+            check_same_shape(type, self.mask.type)
+        if self.paddingValue is not None:
+            check_types("padding value", [type], [self.paddingValue.type])
+        check_access(self.memory_ordering_semantics, self.memory_scope, LOAD_ORDERS)
+
 
 @irdl_op_definition
 class StorePtrTkoOp(TileOp):
@@ -154,6 +193,14 @@ class StorePtrTkoOp(TileOp):
         + " attr-dict "
         + types("destination, value[, mask] -> result_token")
     )
+
+    @of_signature
+    def verify_(self) -> None:
+        type = pointee(self.destination.type)
+        check_types("value", [type], [self.value.type])
+        if self.mask is not None:
+            check_same_shape(type, self.mask.type)
+        check_access(self.memory_ordering_semantics, self.memory_scope, STORE_ORDERS)
 
 
 @irdl_op_definition
@@ -186,6 +233,15 @@ class AtomicRMWTkoOp(TileOp):
         (type,) = super().infer_types(*operands)
         return (pointee(type), TokenType())
 
+    @of_signature
+    def verify_(self) -> None:
+        type = pointee(self.pointers.type)
+        check_types("value", [type], [self.arg.type])
+        if self.mask is not None:
+            check_same_shape(type, self.mask.type)
+        check_mode(self.mode, tile(type).element_type)
+        check_atomic(self.memory_ordering_semantics)
+
 
 @irdl_op_definition
 class AtomicCASTkoOp(TileOp):
@@ -217,3 +273,13 @@ class AtomicCASTkoOp(TileOp):
     def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
         (type,) = super().infer_types(*operands)
         return (pointee(type), TokenType())
+
+    @of_signature
+    def verify_(self) -> None:
+        type = pointee(self.pointers.type)
+        check_types("value", [type], [self.val.type])
+        if width_of(element := tile(type).element_type) not in (32, 64):
+            raise VerifyException(f"expected numbers of 32 or 64 bits, got {element}")
+        if self.mask is not None:
+            check_same_shape(type, self.mask.type)
+        check_atomic(self.memory_ordering_semantics)

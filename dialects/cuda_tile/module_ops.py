@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -39,8 +40,11 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface, SymbolTable
+from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.ir.text.default_dialect import DefaultDialect
+from ..signature import of_signature
+from .assume_checks import check_predicate
 from .attributes import (
     BoundedAttr,
     DivByAttr,
@@ -49,11 +53,12 @@ from .attributes import (
     SymbolVisibility,
     SymbolVisibilityAttr,
 )
+from .checks import check_types
 from .constraints import BOOL, SCALAR_I32, SCALAR_POINTER, TILE
 from .control_ops import ReturnOp
 from .syntax import end_block, parse_parameters, print_parameters, types
 from .tile_op import TileOp
-from .types import TokenType, scalar
+from .types import PointerType, TileType, TokenType, scalar
 
 __all__ = [
     "AssertOp",
@@ -164,6 +169,15 @@ class EntryOp(TileOp):
         printer.print_region(self.body, print_entry_block_args=False)
         printer.print_op_attributes(self.attributes)
 
+    @of_signature
+    def verify_(self) -> None:
+        if self.function_type.outputs.data:
+            raise VerifyException("an entry has no results")
+        check_types("arguments", self.function_type.inputs.data, self.body.block.arg_types)
+        for type in self.function_type.inputs:
+            if isinstance(type, TileType) and type.shape.data:
+                raise VerifyException(f"parameters are scalar tiles, got {type}")
+
 
 @irdl_op_definition
 class GlobalOp(TileOp):
@@ -186,6 +200,13 @@ class GlobalOp(TileOp):
         "(`alignment` `=` $alignment^)? attr-dict custom<ElementsOnly>($value)"
     )
 
+    @of_signature
+    def verify_(self) -> None:
+        if len(self.value.get_shape()) != 1:
+            raise VerifyException(
+                f"expected a constant of one dimension, got {[*self.value.get_shape()]}"
+            )
+
 
 @irdl_op_definition
 class GetGlobalOp(TileOp):
@@ -199,6 +220,13 @@ class GetGlobalOp(TileOp):
     traits = traits_def(Pure())
 
     assembly_format = "$name attr-dict " + types("result")
+
+    def verify_(self) -> None:
+        variable = SymbolTable.lookup_symbol(self, self.global_name)
+        if not isinstance(variable, GlobalOp):
+            raise VerifyException(f"{self.global_name} is no global variable")
+        pointer = PointerType(variable.value.get_element_type())
+        check_types("result", [scalar(pointer)], [self.result.type])
 
 
 @irdl_op_definition
@@ -252,6 +280,10 @@ class AssumeOp(TileOp):
 
     assembly_format = "custom<Predicate>($predicate) `,` $value attr-dict " + types("result")
 
+    @of_signature
+    def verify_(self) -> None:
+        check_predicate(self.predicate, self.value.type)
+
 
 @irdl_op_definition
 class AssertOp(TileOp):
@@ -284,3 +316,13 @@ class PrintTkoOp(TileOp):
         "$str (`,` $args^)? (`token` `` `=` `` $token^)? attr-dict "
         "(`:` custom<Types>(type($args))^)? `->` custom<Types>(type($result_token))"
     )
+
+    @of_signature
+    def verify_(self) -> None:
+        formats = re.findall(r"%[^diuoxXeEfFgGaAcsSpn%]*(.?)", self.str.data, re.DOTALL)
+        if "" in formats:
+            raise VerifyException(f"the format {self.str} ends within a '%...'")
+        if (expected := len(formats) - formats.count("%")) != len(self.args):
+            raise VerifyException(
+                f"the format {self.str} has {expected} operands, got {len(self.args)}"
+            )

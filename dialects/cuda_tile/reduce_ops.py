@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     i8,
     i32,
 )
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     VarConstraint,
     irdl_op_definition,
@@ -28,7 +29,8 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import Pure, RecursiveMemoryEffect
+from xdsl.traits import Pure, RecursiveMemoryEffect, is_side_effect_free
+from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.ir.text.default_dialect import DefaultDialect
 from ...passmanager.releases.floats import (
@@ -38,11 +40,14 @@ from ...passmanager.releases.floats import (
     Float8E8M0FNUType,
     FloatTF32Type,
 )
+from ..signature import of_signature
 from .attributes import SignednessAttr
+from .checks import check_same_element, check_same_shape, check_types, tile
 from .constraints import TILE, TileOf
+from .control_ops import YieldOp
 from .syntax import types
 from .tile_op import TileOp
-from .types import FLOATS
+from .types import FLOATS, TileType, scalar
 
 __all__ = ["MmaFOp", "MmaFScaledOp", "MmaIOp", "ReduceOp", "ScanOp"]
 
@@ -73,6 +78,15 @@ class MmaFOp(TileOp):
         "lhs, rhs, acc"
     )
 
+    @of_signature
+    def verify_(self) -> None:
+        _check_product(self.lhs.type, self.rhs.type, self.acc.type)
+        element, acc = tile(self.lhs.type).element_type, tile(self.acc.type).element_type
+        if acc not in (allowed := _accumulators(element)):
+            raise VerifyException(
+                f"products of {element} are summed in {' or '.join(map(str, allowed))}, not {acc}"
+            )
+
 
 @irdl_op_definition
 class MmaIOp(TileOp):
@@ -97,6 +111,10 @@ class MmaIOp(TileOp):
         "custom<Keyword>($signedness_rhs) attr-dict " + types("lhs, rhs, acc")
     )
 
+    @of_signature
+    def verify_(self) -> None:
+        _check_product(self.lhs.type, self.rhs.type, self.acc.type)
+
 
 @irdl_op_definition
 class MmaFScaledOp(TileOp):
@@ -120,6 +138,54 @@ class MmaFScaledOp(TileOp):
     assembly_format = "$lhs `,` $rhs `,` $acc `,` $lhs_scale `,` $rhs_scale attr-dict " + types(
         "lhs, rhs, acc, lhs_scale, rhs_scale"
     )
+
+    @of_signature
+    def verify_(self) -> None:
+        _check_product(self.lhs.type, self.rhs.type, self.acc.type)
+        check_same_element(self.lhs_scale.type, self.rhs_scale.type)
+        lhs, scale = tile(self.lhs.type), tile(self.lhs_scale.type)
+        element, scale_element = lhs.element_type, scale.element_type
+        size = lhs.get_shape()[-1] // scale.get_shape()[-1]
+        if size not in (allowed := _block_sizes(element, scale_element)):
+            raise VerifyException(
+                f"blocks of {size} elements {element} for a scale {scale_element}: expected "
+                f"{' or '.join(map(str, allowed)) or 'other types'}"
+            )
+        blocks = lhs.get_shape()[-1] // size
+        *batch, rows, _ = lhs.get_shape()
+        columns = tile(self.rhs.type).get_shape()[-1]
+        check_types(
+            "scales",
+            [scale.with_shape((*batch, rows, blocks)), scale.with_shape((*batch, blocks, columns))],
+            [self.lhs_scale.type, self.rhs_scale.type],
+        )
+
+
+def _check_product(lhs: Attribute, rhs: Attribute, acc: Attribute) -> None:
+    check_same_element(lhs, rhs)
+    left, right = tile(lhs).get_shape(), tile(rhs).get_shape()
+    if len(left) not in (2, 3):
+        raise VerifyException(f"expected tiles of 2 or 3 dimensions, got {lhs}")
+    expected = tile(acc).with_shape((*left[:-1], right[-1]))
+    if left[:-2] != right[:-2] or left[-1] != right[-2] or acc != expected:
+        raise VerifyException(f"{lhs} and {rhs} have no product {acc}")
+
+
+def _accumulators(element: Attribute) -> list[Attribute]:
+    match element:
+        case Float64Type():
+            return [element]
+        case Float16Type() | Float8E4M3FNType() | Float8E5M2Type():
+            return [Float16Type(), Float32Type()]
+        case _:
+            return [Float32Type()]
+
+
+def _block_sizes(element: Attribute, scale: Attribute) -> list[int]:
+    """Return how many elements can have one scale."""
+    if isinstance(scale, Float8E4M3FNType):
+        return [16] if isinstance(element, Float4E2M1FNType) else []
+    return [16, 32] if isinstance(element, Float4E2M1FNType) else [32]
 
 
 @irdl_op_definition
@@ -147,6 +213,11 @@ class ReduceOp(TileOp):
         + " custom<ArgumentRegion>($body)"
     )
 
+    def verify_(self) -> None:
+        _check_aggregate(self)
+        dim, types = self.dim.value.data, self.inputs.types
+        check_types("results", [_without(type, dim) for type in types], self.outputs.types)
+
 
 @irdl_op_definition
 class ScanOp(TileOp):
@@ -170,3 +241,35 @@ class ScanOp(TileOp):
         + types("inputs -> outputs")
         + " custom<ArgumentRegion>($body)"
     )
+
+    def verify_(self) -> None:
+        _check_aggregate(self)
+        check_types("results", self.inputs.types, self.outputs.types)
+
+
+def _without(type: Attribute, dim: int) -> TileType:
+    shape = tile(type).get_shape()
+    return tile(type).with_shape((*shape[:dim], *shape[dim + 1 :]))
+
+
+def _check_aggregate(op: ReduceOp | ScanOp) -> None:
+    if not op.inputs or len(op.outputs) != len(op.inputs):
+        raise VerifyException(f"got {len(op.inputs)} operands and {len(op.outputs)} results")
+    check_same_shape(*op.inputs.types)
+    shape = tile(op.inputs.types[0]).get_shape()
+    if not 0 <= (dim := op.dim.value.data) < len(shape):
+        raise VerifyException(f"dim {dim}: expected a dimension of {op.inputs.types[0]}")
+    elements = [tile(type).element_type for type in op.inputs.types]
+    types = [getattr(identity, "type", None) for identity in op.identities]
+    if types != elements:
+        got = ", ".join(map(str, op.identities))
+        raise VerifyException(f"expected identities of {', '.join(map(str, elements))}, got {got}")
+    scalars = [scalar(element) for element in elements]
+    block = op.body.block
+    check_types("arguments", [type for type in scalars for _ in range(2)], block.arg_types)
+    if not isinstance(end := block.last_op, YieldOp):
+        raise VerifyException("expected a block that ends with a yield")
+    check_types("yield", scalars, end.operand_types)
+    for inner in block.ops:
+        if not is_side_effect_free(inner):
+            raise VerifyException(f"'{inner.name}' has side effects: expected a function of values")

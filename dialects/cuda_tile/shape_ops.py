@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import (
@@ -13,6 +14,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i8,
 )
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -22,7 +24,11 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.traits import ConstantLike, Pure
+from xdsl.utils.exceptions import VerifyException
 
+from ...passmanager.releases.floats import FloatTF32Type
+from ..signature import of_signature
+from .checks import check_same_element, check_types, tile, width_of
 from .constraints import INT, NUMBER, SCALAR_I32, TILE, TileOf
 from .syntax import types
 from .tile_op import TileOp
@@ -67,6 +73,12 @@ class ConstantOp(TileOp):
         tensor: TensorType[Any] = TensorType(type.element_type, type.get_shape())
         return ConstantOp(DenseIntOrFPElementsAttr.from_list(tensor, [value]))
 
+    @of_signature
+    def verify_(self) -> None:
+        expected = TileType(self.value.get_shape(), self.value.get_element_type())
+        if self.result.type != expected:
+            raise VerifyException(f"expected a result of {expected}, got {self.result.type}")
+
 
 @irdl_op_definition
 class IotaOp(TileOp):
@@ -79,6 +91,14 @@ class IotaOp(TileOp):
     traits = traits_def(Pure())
 
     assembly_format = "attr-dict " + types("result")
+
+    @of_signature
+    def verify_(self) -> None:
+        type = tile(self.result.type)
+        if len(type.shape) != 1:
+            raise VerifyException(f"expected a tile of one dimension, got {type}")
+        if type.get_shape()[0] > 1 << width_of(type.element_type):
+            raise VerifyException(f"{type.get_shape()[0]} numbers do not fit into {type}")
 
 
 @irdl_op_definition
@@ -94,6 +114,13 @@ class BroadcastOp(TileOp):
 
     assembly_format = "$source attr-dict " + types("source -> result")
 
+    @of_signature
+    def verify_(self) -> None:
+        check_same_element(self.source.type, self.result.type)
+        sizes = zip(tile(self.source.type).get_shape(), tile(self.result.type).get_shape())
+        if any(size not in (1, result) for size, result in sizes):
+            raise VerifyException(f"{self.source.type} has no broadcast to {self.result.type}")
+
 
 @irdl_op_definition
 class ReshapeOp(TileOp):
@@ -107,6 +134,14 @@ class ReshapeOp(TileOp):
     traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        source, result = tile(self.source.type), tile(self.result.type)
+        if source.element_type != result.element_type:
+            raise VerifyException(f"expected elements of {source}, got {result}")
+        if prod(source.get_shape()) != prod(result.get_shape()):
+            raise VerifyException(f"expected as many elements as {source}, got {result}")
 
 
 @irdl_op_definition
@@ -122,6 +157,19 @@ class PermuteOp(TileOp):
     traits = traits_def(Pure())
 
     assembly_format = "$source $permutation attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        check_same_element(self.source.type, self.result.type)
+        source, order = tile(self.source.type), self.permutation.get_values()
+        if len(source.shape) < 2:
+            raise VerifyException(f"expected a tile of two dimensions or more, got {source}")
+        if sorted(order) != [*range(len(source.shape))]:
+            raise VerifyException(
+                f"expected a permutation of {[*range(len(source.shape))]}, got {[*order]}"
+            )
+        expected = source.with_shape([source.get_shape()[i] for i in order])
+        check_types("result", [expected], [self.result.type])
 
 
 @irdl_op_definition
@@ -139,6 +187,20 @@ class CatOp(TileOp):
 
     assembly_format = "$lhs `,` $rhs `dim` `=` $dim attr-dict " + types("lhs, rhs -> result")
 
+    @of_signature
+    def verify_(self) -> None:
+        check_same_element(self.lhs.type, self.rhs.type, self.result.type)
+        lhs, rhs = tile(self.lhs.type), tile(self.rhs.type)
+        if not 0 <= (dim := self.dim.value.data) < len(lhs.shape):
+            raise VerifyException(f"dim {dim}: expected 0 to {len(lhs.shape) - 1}")
+        shape, added = [*lhs.get_shape()], [*rhs.get_shape()]
+        shape[dim] += added[dim]
+        added[dim] = shape[dim]
+        if added != shape or shape != [*tile(self.result.type).get_shape()]:
+            raise VerifyException(
+                f"{lhs} and {rhs} beside each other in dimension {dim} are no {self.result.type}"
+            )
+
 
 @irdl_op_definition
 class ExtractOp(TileOp):
@@ -155,6 +217,29 @@ class ExtractOp(TileOp):
 
     assembly_format = "$source `[` $indices `]` attr-dict " + types("source -> result")
 
+    @of_signature
+    def verify_(self) -> None:
+        check_same_element(self.source.type, self.result.type)
+        source, result = tile(self.source.type), tile(self.result.type)
+        if any(size % part for size, part in zip(source.get_shape(), result.get_shape())):
+            raise VerifyException(f"{source} has no whole number of parts {result}")
+        if len(self.indices) != (rank := len(source.shape)):
+            raise VerifyException(f"expected {rank} indices, got {len(self.indices)}")
+
+
+def _check_same_bytes(source: Attribute, result: Attribute) -> None:
+    widths: list[int] = []
+    for type in tile(source), tile(result):
+        if len(type.shape) != 1:
+            raise VerifyException(f"expected a tile of one dimension, got {type}")
+        element = type.element_type
+        widths.append(32 if isinstance(element, FloatTF32Type) else width_of(element))
+    if widths[0] == widths[1]:
+        raise VerifyException(f"expected elements of other widths than {widths[0]} bits")
+    bits = [w * tile(t).get_shape()[0] for w, t in zip(widths, (source, result))]
+    if bits[0] != bits[1]:
+        raise VerifyException(f"expected tiles of the same number of bits, got {bits}")
+
 
 @irdl_op_definition
 class PackOp(TileOp):
@@ -169,6 +254,10 @@ class PackOp(TileOp):
 
     assembly_format = "$source attr-dict " + types("source -> result")
 
+    @of_signature
+    def verify_(self) -> None:
+        _check_same_bytes(self.source.type, self.result.type)
+
 
 @irdl_op_definition
 class UnpackOp(TileOp):
@@ -182,3 +271,7 @@ class UnpackOp(TileOp):
     traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict " + types("source -> result")
+
+    @of_signature
+    def verify_(self) -> None:
+        _check_same_bytes(self.source.type, self.result.type)

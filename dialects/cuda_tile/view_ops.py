@@ -29,13 +29,20 @@ from xdsl.irdl import (
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import NoMemoryEffect, Pure
+from xdsl.utils.exceptions import VerifyException
 
+from ..signature import of_signature
 from .attributes import (
+    AtomicRMWMode,
     AtomicRMWModeAttr,
+    MemoryOrderingSemantics,
     MemoryOrderingSemanticsAttr,
+    MemoryScope,
     MemoryScopeAttr,
     OptimizationHintsAttr,
+    PaddingValueAttr,
 )
+from .checks import LOAD_ORDERS, STORE_ORDERS, check_access, check_mode, check_types, tile
 from .constraints import INT, SCALAR_INT, SCALAR_POINTER, TILE
 from .memory_effects import LoadEffect, StoreEffect
 from .syntax import HINTS, MEMORY, types
@@ -133,6 +140,19 @@ class MakeTensorViewOp(TileOp):
             printer.print_string(" -> ")
         print_type(printer, type)
 
+    @of_signature
+    def verify_(self) -> None:
+        pointer, type = tile(self.base.type).element_type, self.result.type
+        check_types("base", [PointerType(type.element_type)], [pointer])
+        for what, sizes, values in (
+            ("shape", type.get_shape(), self.dynamicShape),
+            ("strides", type.get_strides(), self.dynamicStrides),
+        ):
+            if (count := sizes.count(DYNAMIC_INDEX)) != len(values):
+                raise VerifyException(f"{what} has {count} unknown sizes, got {len(values)}")
+        unknown = (*self.dynamicShape.types, *self.dynamicStrides.types)
+        check_types("unknown sizes", unknown[:1] * len(unknown), unknown)
+
 
 Size: TypeAlias = int | UnresolvedOperand
 
@@ -156,10 +176,10 @@ def _print_sizes(printer: Printer, sizes: Sequence[int], values: Sequence[SSAVal
     unknown = iter(values)
     with printer.in_square_brackets():
         printer.print_list(
-            [next(unknown) if size == DYNAMIC_INDEX else size for size in sizes],
+            [next(unknown, "?") if size == DYNAMIC_INDEX else size for size in sizes],
             lambda size: (
                 printer.print_string(str(size))
-                if isinstance(size, int)
+                if isinstance(size, int | str)
                 else printer.print_operand(size)
             ),
         )
@@ -237,6 +257,12 @@ class ShapeOp(TileOp, ABC):
         printer.print_string(" -> ")
         print_type(printer, self.result.types[0] if self.result else scalar(i32))
 
+    @of_signature
+    def verify_(self) -> None:
+        assert isinstance(type := self.src.type, TensorViewType | TileView)
+        if len(self.result) != (rank := _rank(type)):
+            raise VerifyException(f"expected {rank} results, got {len(self.result)}")
+
 
 def _rank(type: TensorViewType | TileView) -> int:
     return len(type.shape) if isinstance(type, TensorViewType) else type.index_rank
@@ -258,6 +284,14 @@ class GetIndexSpaceShapeOp(ShapeOp):
     name = "cuda_tile.get_index_space_shape"
 
     src = operand_def(VIEW)
+
+
+def _check_view(view: Attribute, indices: Sequence[Attribute], tile_type: Attribute) -> None:
+    assert isinstance(view, TileView)
+    if len(indices) != view.index_rank:
+        raise VerifyException(f"expected {view.index_rank} indices, got {len(indices)}")
+    check_types("tile", [view.tile_type], [tile_type])
+    view.verify_indices(indices)
 
 
 @irdl_op_definition
@@ -291,6 +325,11 @@ class LoadViewTkoOp(TileOp):
         (type,) = super().infer_types(*operands)
         return (type.tile_type if isinstance(type, TileView) else type, TokenType())
 
+    @of_signature
+    def verify_(self) -> None:
+        _check_view(self.view.type, self.index.types, self.tile.type)
+        check_access(self.memory_ordering_semantics, self.memory_scope, LOAD_ORDERS)
+
 
 @irdl_op_definition
 class StoreViewTkoOp(TileOp):
@@ -320,6 +359,11 @@ class StoreViewTkoOp(TileOp):
         + types("tile, view[index] -> result_token")
     )
 
+    @of_signature
+    def verify_(self) -> None:
+        _check_view(self.view.type, self.index.types, self.tile.type)
+        check_access(self.memory_ordering_semantics, self.memory_scope, STORE_ORDERS)
+
 
 @irdl_op_definition
 class AtomicRedViewTkoOp(TileOp):
@@ -345,3 +389,21 @@ class AtomicRedViewTkoOp(TileOp):
         "(`token` `=` $token^)? attr-dict-with-keyword "
         + types("value, view[index] -> result_token")
     )
+
+    @of_signature
+    def verify_(self) -> None:
+        assert isinstance(view := self.view.type, TileView)
+        if isinstance(view, GatherScatterViewType):
+            raise VerifyException(f"{view} has no atomic operations: expected a partition_view")
+        if isinstance(view.padding_value, PaddingValueAttr):
+            raise VerifyException(f"padding_value is of loads: expected a view without, got {view}")
+        _check_view(view, self.index.types, self.value.type)
+        if self.mode.data is AtomicRMWMode.XCHG:
+            raise VerifyException("xchg has no result here: expected another mode")
+        check_mode(self.mode, tile(self.value.type).element_type)
+        if self.memory_ordering_semantics.data is not MemoryOrderingSemantics.RELAXED:
+            raise VerifyException(
+                f"memory order {self.memory_ordering_semantics.data}: expected relaxed"
+            )
+        if self.memory_scope.data is MemoryScope.SYS:
+            raise VerifyException("memory scope sys: expected tl_blk or device")

@@ -77,7 +77,8 @@ class RowProgram:
 
     def tile_shape(self, shape: Shape) -> list[int]:
         """Return the sizes of the tiles of a value of `shape`."""
-        return [1 if n == 1 else t for n, t in zip(shape, self.tile, strict=True)]
+        rows = zip(shape, self.frame.shape, self.tile, strict=True)
+        return [1 if n == 1 != whole else t for n, whole, t in rows]
 
     def position(self, place: Place, axis: int) -> SSAValue:
         """Return the positions in a dimension of the frame of the elements of a tile."""

@@ -18,6 +18,7 @@ from .tile_attention import attention_program
 from .tile_builder import Family, OnTiles, TileKernel, group_of, kernel_from
 from .tile_convolutions import CONVOLUTIONS
 from .tile_products import PRODUCTS
+from .tile_scan import SCANS, scan_program
 
 __all__ = ["FAMILIES", "tile_kernel_of"]
 
@@ -26,6 +27,7 @@ FAMILIES: Mapping[type[Operation], Family] = {
     **CONVOLUTIONS,
     **PRODUCTS,
     **dict.fromkeys(ROW_OPERATIONS, row_program),
+    **dict.fromkeys(SCANS, scan_program),
     AttentionOp: attention_program,
 }
 """The families by the operations that they compute. The first such operation of a group decides."""

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ....dialects.cuda_tile import (
     control_ops,
     elementwise_ops,
+    memory_ops,
     module_ops,
     reduce_ops,
     shape_ops,
@@ -371,6 +372,19 @@ class TileWriter:
         """Load the tile at `index`; bytes of an i1 are compared with 0."""
         op = view_ops.LoadViewTkoOp(view, [*index], None, memory_ordering_semantics=WEAK)
         tile = self.insert(op)
+        return self.convert(tile, i8, i1) if element == i1 else tile
+
+    def gather(
+        self, pointer: SSAValue, offset: SSAValue, mask: SSAValue, other: float, element: Attribute
+    ) -> SSAValue:
+        """Load the elements at offsets from a pointer where `mask` is true, `other` elsewhere."""
+        shape, stored = tile_of(offset).get_shape(), device_element(element)
+        pointers = self.broadcast(pointer, shape)
+        source = self.insert(elementwise_ops.OffsetOp(pointers, offset))
+        padding = self.number(other, stored, shape)
+        tile = self.insert(
+            memory_ops.LoadPtrTkoOp(source, mask, padding, None, memory_ordering_semantics=WEAK)
+        )
         return self.convert(tile, i8, i1) if element == i1 else tile
 
     def store(self, tile: SSAValue, view: SSAValue, index: Sequence[SSAValue]) -> None:

@@ -10,9 +10,8 @@ from xdsl.rewriter import Rewriter
 
 from ....dialects.arith_types import element_of
 from ....passmanager.ir.walk import ops_of
-from .arithmetic import Lanes
-from .builder import Expansion, greater, in_f64
-from .exponential import (
+from ...kernels.approximations.arithmetic import Lanes
+from ...kernels.approximations.exponential import (
     cbrt,
     cosh,
     erf,
@@ -26,8 +25,17 @@ from .exponential import (
     sinh,
     tanh,
 )
-from .logarithm import acosh, asinh, atanh, log, log1p, log2_in_f64, log10_in_f64
-from .trigonometric import acos, asin, atan, atan2, cos, sin, tan
+from ...kernels.approximations.logarithm import (
+    acosh,
+    asinh,
+    atanh,
+    log,
+    log1p,
+    log2_in_f64,
+    log10_in_f64,
+)
+from ...kernels.approximations.polynomials import Expansion, greater, in_f64
+from ...kernels.approximations.trigonometric import acos, asin, atan, atan2, cos, sin, tan
 
 __all__ = ["expand_math"]
 

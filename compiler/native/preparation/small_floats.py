@@ -36,8 +36,9 @@ from ....dialects.arith_types import element_of, with_element
 from ....dialects.relax.types import SmallFloat
 from ....passmanager.ir.types import convert_types
 from ....passmanager.ir.walk import ops_of
-from ...interpreters.arrays import Format, format_of
-from .arithmetic import Lanes
+from ...interpreters.arrays import format_of
+from ...kernels.approximations.arithmetic import Lanes
+from ...kernels.approximations.small_codes import integer, special
 
 
 class SmallFloats:
@@ -69,7 +70,7 @@ class SmallFloats:
         def limit(index: Lanes) -> Lanes:
             return self._element(f"{element.name}.limits", limits, f64, index)
 
-        code = _integer(x, 0)
+        code = integer(x, 0)
         step = length // 2
         while step:
             above = limit(code + (step - 1)).compare("olt", size)
@@ -77,7 +78,7 @@ class SmallFloats:
             step //= 2
         tie = limit(code).compare("oeq", size)
         tie = tie & code.compare("sle", last)
-        up = code & 1 if form.signed else _integer(x, 1)
+        up = code & 1 if form.signed else integer(x, 1)
         code = tie.select(code + up, code)
         return special(form, code, x, element.bitwidth).convert(arith.TruncIOp, i8)
 
@@ -104,37 +105,6 @@ class SmallFloats:
         buffer = index.insert(memref.GetGlobalOp(SymbolRefAttr(table.sym_name), type))
         place = index.insert(arith.IndexCastOp(index.value, IndexType()))
         return index.insert(memref.LoadOp.get(buffer.value, [place.value]))
-
-
-def _integer(x: Lanes, value: int) -> Lanes:
-    """Insert an i64 where operators of `x` insert."""
-    return x.insert(arith.ConstantOp.from_int_and_width(value, 64))
-
-
-def special(form: Format, code: Lanes, x: Lanes, width: int) -> Lanes:
-    """Return codes with their sign, and those of infinities and NaN."""
-    count = len(form.magnitudes)
-    beyond = code.compare("sge", count)
-    is_nan = x.compare("uno", x)
-    code = code.integer(arith.MinSIOp, count - 1)
-    lost = is_nan
-    if np.isnan(form.overflow):
-        lost = lost | beyond
-    if form.signed:
-        negative = x.bits().compare("slt", 0)
-        if not form.negative_zero:
-            some = code.compare("ne", 0)
-            negative = negative & some
-        if np.isinf(form.overflow):
-            code = beyond.select(count, code)
-        with_sign = code | 1 << width - 1
-        code = negative.select(with_sign, code)
-    else:
-        lost = lost | x.compare("olt", 0.0)
-    nans = np.flatnonzero(np.isnan(form.decoded))
-    if nans.size:
-        return lost.select(int(nans[0]), code)
-    return is_nan.select(1 << width - 1, code)
 
 
 # Storage of booleans and integers of less than 8 bits as bytes: their buffers become those of i8.

@@ -41,7 +41,7 @@ from ....dialects.relax.types import SmallFloat
 from ....passmanager.ir.types import convert_types
 from ....passmanager.ir.walk import ops_of, walk
 from ....passmanager.releases.floats import pack
-from .arithmetic import Lanes
+from ...kernels.approximations.arithmetic import Lanes
 from .small_floats import SmallFloats
 
 # Conversions between f32 and bf16 or f16, which are stored as their bits in i16, by integer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from operator import floordiv
 from random import Random
 from typing import Any
@@ -22,9 +22,12 @@ from passline.compiler.kernels.gpu.tile_writer import TileWriter
 from passline.dialects.target import Target
 from passline.dialects.tir.launch import LaunchOp
 
-__all__ = ["check_tiles", "kernel_of_text", "run_kernel"]
+__all__ = ["check_operation", "check_tiles", "kernel_of_text", "random_array", "run_kernel"]
 
 Array = NDArray[Any]
+
+TOLERANCES = {"f16": 4e-3, "bf16": 2e-2, "f32": 2e-5, "f64": 1e-9}
+"""The relative and absolute differences that the order of sums may make."""
 
 
 def kernel_of_text(text: str, target: str = "sm_90") -> tuple[ModuleOp, TileKernel]:
@@ -103,3 +106,53 @@ def check_tiles(
             rtol = atol = 0
         np.testing.assert_allclose(mine, other, rtol=rtol, atol=atol, strict=True)
     return kernel
+
+
+def random_array(shape: Sequence[int], element: str) -> Array:
+    """Return normally distributed floats, or integers below 100, or booleans."""
+    random = np.random.default_rng(0)
+    if element == "i1":
+        return random.random(shape) < 0.5
+    if "i" in element:
+        kind = np.uint8 if element == "ui8" else np.dtype(f"int{element[1:]}")
+        return random.integers(0, 100, shape).astype(kind)
+    if element != "bf16":
+        return random.standard_normal(shape).astype(f"float{element[1:]}")
+    bits = random.standard_normal(shape).astype(np.float32).view(np.uint32)
+    return (bits & 0xFFFF0000).view(np.float32)
+
+
+def tensor(shape: Sequence[int], element: str, unknown: Sequence[int] = ()) -> str:
+    """Return a type as text; the dimensions in `unknown` have no size."""
+    sizes = ["?" if axis in unknown else str(n) for axis, n in enumerate(shape)]
+    return f"tensor<{'x'.join([*sizes, element])}>"
+
+
+def check_operation(
+    name: str,
+    properties: str,
+    arrays: Sequence[Array],
+    elements: Sequence[str],
+    shape: Sequence[int],
+    *,
+    element: str = "",
+    unknown: Sequence[int] = (),
+) -> TileKernel:
+    """Check the tile program of an operation on `arrays`, whose types have `elements`. The result
+    has `shape`, and the type of the first operand unless `element` is another. The dimensions in
+    `unknown` of the first operand, of others of its rank, and of the result have no size."""
+    rank = arrays[0].ndim
+    types = [
+        tensor(a.shape, e, unknown if a.ndim == rank else ())
+        for a, e in zip(arrays, elements, strict=True)
+    ]
+    result = tensor(shape, element or elements[0], unknown if len(shape) == rank else ())
+    names = [f"%{i}" for i in range(len(arrays))]
+    parameters = ", ".join(f"{n}: {t}" for n, t in zip(names, types, strict=True))
+    text = f"""
+        func.func @main({parameters}) -> {result} {{
+          %r = relax.{name} {", ".join(names)} {{{properties}}} : ({", ".join(types)}) -> {result}
+          return %r : {result}
+        }}"""
+    tolerance = TOLERANCES.get(elements[0], 0)
+    return check_tiles(text, arrays, tolerance, tolerance)

@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32, f64
 
 from .arithmetic import Lanes
-from .builder import copysign, polynomial, sqrt
+from .polynomials import copysign, polynomial, sqrt
 
 
 def log(x: Lanes) -> Lanes:

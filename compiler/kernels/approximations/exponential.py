@@ -13,7 +13,8 @@ from xdsl.dialects import math
 from xdsl.dialects.builtin import f32
 
 from .arithmetic import Lanes
-from .builder import (
+from .logarithm import log2_in_f64
+from .polynomials import (
     EXPONENT_OF_1,
     clamp,
     copysign,
@@ -23,7 +24,6 @@ from .builder import (
     with_exponent,
     without,
 )
-from .logarithm import log2_in_f64
 
 LN2 = (0.693359375, -2.12194440e-4)
 """log(2) in two parts; the first has 10 digits."""

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import f64
 
 from .arithmetic import Lanes
-from .builder import copysign, nearest, polynomial, rarely, sqrt, without
+from .polynomials import copysign, nearest, polynomial, rarely, sqrt, without
 
 SIN = (2.7183116575813633e-06, -0.0001983933485305075, 0.008333329385941434, -0.16666666641626965)
 """(sin(r) / r - 1) / r^2 as a function of r^2; the error of sin(r) is 2^-37."""

@@ -1,0 +1,316 @@
+"""The reading of Tile IR bytecode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, cast
+
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import VarResultDef
+
+from ....passmanager.ir.garbage_collection import paused_collector
+from ....passmanager.limits import deep_recursion
+from ..attributes import (
+    IntegerOverflow,
+    OptimizationHintsAttr,
+    RoundingMode,
+    SymbolVisibility,
+    attribute_of,
+)
+from ..module_ops import EntryOp, GlobalOp, ModuleOp
+from ..types import TokenType
+from .fields import FIELDS, FLAG, STRING, TAGGED, TYPE, VISIBILITY, Decoder, InputFile, errors_at
+from .op_formats import DEFAULTS, OpFormat, formats_of, since
+from .streams import MAGIC, NEWEST, OLDEST, InputTable, TileInput
+from .tile_writer import ALWAYS_HINTS, EXTENDED_GLOBALS, HAS_HINTS, IS_KERNEL, TileSection
+from .type_formats import read_location
+
+__all__ = ["read_tile_bytecode"]
+
+ALIGNMENTS = {
+    TileSection.STRING: 4,
+    TileSection.TYPE: 4,
+    TileSection.CONSTANT: 8,
+    TileSection.DEBUG: 8,
+    TileSection.FUNCTION: 8,
+}
+_DEFAULTS = {"none": IntegerOverflow.NONE, "full": RoundingMode.FULL}
+
+
+def read_tile_bytecode(data: bytes, name: str = "-") -> ModuleOp:
+    """Return the module in Tile IR bytecode, the content of the file `name`. It is not verified.
+
+    The module is called `kernels`, as the file has no name of it. Errors: BytecodeError with the
+    place in bytes.
+    """
+    with paused_collector(), deep_recursion():
+        reader = _FileReader(TileInput(data, name))
+        with errors_at(reader.source):
+            return reader.read()
+
+
+class _Locations(NamedTuple):
+    """The locations of all operations, and where those of each entry begin."""
+
+    starts: Sequence[int]
+    indices: Sequence[int]
+
+
+class _FileReader:
+    def __init__(self, source: TileInput) -> None:
+        self.source = source
+        self.sections: dict[TileSection, TileInput] = {}
+        if source.bytes(min(len(MAGIC), source.left)) != MAGIC:
+            source.fail("it does not begin as Tile IR bytecode", 0)
+        version = (source.fixed(1), source.fixed(1))
+        if not OLDEST <= version <= NEWEST:
+            known = f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
+            source.fail(f"version {version[0]}.{version[1]}: {known} are known", len(MAGIC))
+        source.fixed(2)
+        self._read_sections()
+        self.file = InputFile(version, {})
+        tables = {
+            "string": self._table(TileSection.STRING, "string"),
+            "type": self._table(TileSection.TYPE, "type"),
+            "constant": self._table(TileSection.CONSTANT, "constant"),
+        }
+        self.locations = _Locations((), ())
+        if (debug := self.sections.get(TileSection.DEBUG)) is not None:
+            self.locations = _read_locations(debug)
+            tables["debug info"] = InputTable(debug, "debug info", 4)
+        else:
+            tables["debug info"] = InputTable(_EMPTY, "debug info", 4)
+        self.file = InputFile(version, tables)
+
+    def _read_sections(self) -> None:
+        source = self.source
+        while True:
+            at, first = source.position, source.fixed(1)
+            if not first:
+                break
+            kind = first & 0x7F
+            if kind not in TileSection._value2member_map_ or kind in self.sections:
+                source.fail(f"a section of the unknown kind {kind}, or a second one", at)
+            size = source.varint()
+            if first >> 7:
+                alignment = source.varint()
+                if not 1 <= alignment <= 4096 or alignment & (alignment - 1):
+                    source.fail(f"{alignment} is not an alignment", at)
+                source.align(alignment)
+            self.sections[TileSection(kind)] = source.part(size)
+        if source.left:
+            source.fail(f"{source.left} bytes behind the end")
+        for kind in (TileSection.STRING, TileSection.FUNCTION):
+            if kind not in self.sections:
+                source.fail(f"there is no section {kind.name}", at)
+
+    def _table(self, kind: TileSection, what: str) -> InputTable:
+        return InputTable(self.sections.get(kind, _EMPTY), what, ALIGNMENTS[kind])
+
+    def read(self) -> ModuleOp:
+        """Return the module."""
+        module = ModuleOp("kernels")
+        block = module.body.block
+        if (part := self.sections.get(TileSection.PRODUCER)) is not None:
+            module.producer = cast(StringAttr, STRING.get(Decoder(self.file, part)))
+        if (part := self.sections.get(TileSection.GLOBAL)) is not None:
+            source = Decoder(self.file, part)
+            for _ in range(part.count(4)):
+                block.add_op(self._global(source))
+        part = self.sections[TileSection.FUNCTION]
+        for _ in range(part.count(4)):
+            block.add_op(self._entry(Decoder(self.file, part)))
+        return module
+
+    def _global(self, source: Decoder) -> GlobalOp:
+        name = STRING.get(source)
+        source.type = TYPE.get(source)
+        properties: dict[str, Attribute] = {
+            "sym_name": name,
+            "value": FIELDS["value"].get(source),
+            "alignment": FIELDS["alignment"].get(source),
+            "symbol_visibility": cast(Attribute, attribute_of(SymbolVisibility.PUBLIC)),
+        }
+        if self.file.version >= EXTENDED_GLOBALS:
+            properties["symbol_visibility"] = VISIBILITY.get(source)
+            if source.source.varint():
+                properties["constant"] = UnitAttr()
+        return GlobalOp.build(properties=properties)
+
+    def _entry(self, source: Decoder) -> EntryOp:
+        part = source.source
+        name = cast(StringAttr, STRING.get(source))
+        type = TYPE.get(source)
+        if not isinstance(type, FunctionType):
+            part.fail(f"entry @{name.data} has type {type}: expected that of a function")
+        is_new = self.file.version >= ALWAYS_HINTS
+        if not (flags := part.fixed(1)) & IS_KERNEL:
+            part.fail(f"function @{name.data} is no entry", part.position - 1)
+        locations = self._locations_at(part.varint(), part)
+        hints = TAGGED.get(source) if is_new or flags & HAS_HINTS else None
+        if is_new and TAGGED.get(source) != ArrayAttr[Attribute](()):
+            part.fail("attributes of parameters are not known")
+        if not isinstance(hints, OptimizationHintsAttr | None):
+            part.fail(f"{hints}: expected the hints of an entry")
+        body = Decoder(self.file, part.part(part.varint()))
+        location = next(locations)
+        reader = _BodyReader(body, locations)
+        with errors_at(body.source):
+            region = reader.entry(type.inputs.data)
+            entry = EntryOp(name.data, type.inputs.data, region, hints)
+            entry.function_type = type
+        entry.location = location
+        return entry
+
+    def _locations_at(self, index: int, source: TileInput) -> Iterator[Any]:
+        """Yield the location of an entry, then those of its operations."""
+        starts, indices = self.locations
+        if not index:
+            while True:
+                yield read_location(self.file, 0, source)
+        if index > len(starts):
+            source.fail(f"there are no locations {index}, of {len(starts)}")
+        for place in indices[starts[index - 1] :]:
+            yield read_location(self.file, place, source)
+        source.fail("there are fewer locations than operations")
+
+
+_EMPTY = TileInput(b"\0", "")
+
+
+def _read_locations(source: TileInput) -> _Locations:
+    count = source.count(4)
+    source.align(4)
+    starts = [source.fixed(4) for _ in range(count)]
+    count = source.count(8)
+    source.align(8)
+    return _Locations(starts, [source.fixed(8) for _ in range(count)])
+
+
+class _BodyReader:
+    """The reader of the operations of an entry, with the values that are in scope."""
+
+    def __init__(self, body: Decoder, locations: Iterator[Any]) -> None:
+        self.body, self.source, self.file = body, body.source, body.file
+        self.locations = locations
+        self.values: list[SSAValue] = []
+
+    def entry(self, inputs: Sequence[Attribute]) -> Region:
+        """Return the body of an entry with these parameters."""
+        block = Block(arg_types=inputs)
+        self.values += block.args
+        while self.source.left:
+            block.add_op(self._op())
+        return Region(block)
+
+    def _op(self) -> Operation:
+        at = self.source.position
+        opcode = self.source.varint()
+        form = formats_of().get(opcode)
+        if form is None or since(form.name) > self.file.version:
+            self.source.fail(f"there is no operation {opcode} in this version", at)
+        location = next(self.locations)
+        types = self._result_types(form)
+        self.body.type = types[0] if types else None
+        properties, present = self._properties(form)
+        operands = self._operands(form, present)
+        regions = self._regions() if form.op_class.get_irdl_definition().regions else []
+        op = self._made(form, operands, types, properties, regions, at)
+        op.location = location
+        return op
+
+    def _made(
+        self,
+        form: OpFormat,
+        operands: Sequence[Any],
+        types: Sequence[Attribute],
+        properties: dict[str, Attribute],
+        regions: Sequence[Region],
+        at: int,
+    ) -> Operation:
+        definitions = form.op_class.get_irdl_definition().results
+        is_variadic = any(isinstance(found, VarResultDef) for _, found in definitions)
+        known: Sequence[Any] = [types] if is_variadic else types
+        if is_old_print := form.name == "print_tko" and not types:
+            known = [TokenType()]
+        if len(known) != len(definitions) or len(regions) != len(
+            form.op_class.get_irdl_definition().regions
+        ):
+            self.source.fail(
+                f"'{form.op_class.name}' with another number of results or regions", at
+            )
+        op = form.op_class.build(
+            operands=operands, result_types=known, properties=properties, regions=regions
+        )
+        if not is_old_print:
+            self.values += op.results
+        return op
+
+    def _result_types(self, form: OpFormat) -> list[Attribute]:
+        definitions = form.op_class.get_irdl_definition().results
+        count = self.source.count() if form.counts_results else len(definitions)
+        return [TYPE.get(self.body) for _ in range(count)]
+
+    def _properties(self, form: OpFormat) -> tuple[dict[str, Attribute], set[str]]:
+        """Return the properties, and the names of the optional fields that are there."""
+        version, found = self.file.version, dict[str, Attribute]()
+        present = set[str]()
+        if flags := form.flags_in(version):
+            if (bits := self.source.varint()) >> len(flags):
+                self.source.fail(f"flags {bits:#x}: {len(flags)} bits are known")
+            present = {name for i, name in enumerate(flags) if bits >> i & 1}
+        for name, codec, is_optional, is_ours in form.properties:
+            field = f"{form.name} {name}"
+            if since(field) > version:
+                if default := DEFAULTS.get(field):
+                    found[name] = cast(Attribute, attribute_of(_DEFAULTS[default]))
+            elif not is_optional or name in present:
+                value = codec.get(self.body)
+                if is_ours:
+                    found[name] = value
+                elif codec is FLAG:
+                    self.source.fail(f"'{name}' of '{form.op_class.name}' is not known")
+        return found, present
+
+    def _operands(self, form: OpFormat, present: set[str]) -> list[Any]:
+        if not form.is_segmented and set(form.kinds) - {"one"}:
+            return self._counted_operands(form)
+        groups: list[Any] = []
+        for name, kind in zip(form.operands, form.kinds):
+            if kind == "one":
+                groups.append(self._value())
+            elif kind == "optional":
+                groups.append(self._value() if name in present else None)
+            else:
+                groups.append([self._value() for _ in range(self.source.count())])
+        return groups
+
+    def _counted_operands(self, form: OpFormat) -> list[Any]:
+        """Return the operands of an operation of which one definition, the last, is variadic."""
+        at, fixed = self.source.position, len(form.kinds) - 1
+        values = [self._value() for _ in range(self.source.count())]
+        if len(values) < fixed or (form.kinds[-1] == "optional" and len(values) > fixed + 1):
+            self.source.fail(f"'{form.op_class.name}' with {len(values)} operands", at)
+        return [*values[:fixed], values[fixed:]]
+
+    def _value(self) -> SSAValue:
+        at = self.source.position
+        if (index := self.source.varint()) >= len(self.values):
+            self.source.fail(f"there is no value {index}, of {len(self.values)}", at)
+        return self.values[index]
+
+    def _regions(self) -> list[Region]:
+        return [self._region() for _ in range(self.source.count())]
+
+    def _region(self) -> Region:
+        return Region([self._block() for _ in range(self.source.count(2))])
+
+    def _block(self) -> Block:
+        before = len(self.values)
+        block = Block(arg_types=[TYPE.get(self.body) for _ in range(self.source.count())])
+        self.values += block.args
+        for _ in range(self.source.count()):
+            block.add_op(self._op())
+        del self.values[before:]
+        return block
