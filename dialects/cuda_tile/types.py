@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -262,6 +263,7 @@ def _padding(value: Padding) -> PaddingValueAttr | NoneAttr:
     return NoneAttr() if value is None else value
 
 
+@dataclass(frozen=True, init=False)  # else its fields are not compared
 class TileView(ParametrizedAttribute, TypeAttribute):
     """A tensor view from which tiles are loaded, and to which they are stored. Elements of a tile
     outside of the tensor are loaded as `padding_value`, and are not stored."""

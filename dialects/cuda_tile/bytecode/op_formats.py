@@ -1,7 +1,7 @@
 """The operations in Tile IR bytecode: their numbers, and their fields in each version.
 
-The order of fields is that of the definition of the operation. Source: `BytecodeOpcodes.td` and
-`BytecodeGen.cpp` of NVIDIA/cuda-tile, and for 13.4 and 13.5 the encoders of the package `cuda-tile`.
+The order of fields is that of the definition of the operation. Sources: `BytecodeOpcodes.td` and
+`BytecodeGen.cpp` of NVIDIA/cuda-tile; for 13.4 and 13.5, the encoders of the package `cuda-tile`.
 """
 
 from __future__ import annotations
