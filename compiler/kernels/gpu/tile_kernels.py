@@ -14,6 +14,7 @@ from ....dialects.tir.functions import UnknownExtent
 from ..choices import Choice, NoKernel
 from .row_kernels import row_program
 from .row_operations import ROW_OPERATIONS
+from .scalar_ops import elementwise_on_tiles
 from .tile_attention import attention_program
 from .tile_builder import Family, OnTiles, TileKernel, group_of, kernel_from
 from .tile_convolutions import CONVOLUTIONS
@@ -36,7 +37,7 @@ FAMILIES: Mapping[type[Operation], Family] = {
 def tile_kernel_of(
     func: FuncOp,
     target: Target,
-    elementwise: OnTiles,
+    elementwise: OnTiles = elementwise_on_tiles,
     measured: Sequence[Choice] | None = None,
 ) -> TileKernel | None:
     """Return the kernel of `func` on a GPU as tile programs, or None if there is none; it may still

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import floordiv
+from operator import eq, floordiv, ge, gt, le, lt, ne
 from random import Random
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 import passline
 from passline.compiler.interpreters.arrays import dtype_of
 from passline.compiler.interpreters.cuda_tile.grid import run_entry
 from passline.compiler.kernels.gpu.tile_builder import TileKernel
 from passline.compiler.kernels.gpu.tile_kernels import tile_kernel_of
-from passline.compiler.kernels.gpu.tile_writer import TileWriter
 from passline.dialects.target import Target
 from passline.dialects.tir.launch import LaunchOp
 
@@ -35,19 +35,11 @@ def kernel_of_text(text: str, target: str = "sm_90") -> tuple[ModuleOp, TileKern
     module = passline.load(text)
     (func,) = module.body.block.ops
     assert isinstance(func, FuncOp)
-    kernel = tile_kernel_of(func, Target(target), elementwise)
+    kernel = tile_kernel_of(func, Target(target))
     assert kernel is not None, f"there is no tile program for\n{text}"
     for entry in kernel.entries:
         entry.verify()
     return module, kernel
-
-
-def elementwise(w: TileWriter, op: Operation, tiles: Sequence[SSAValue]) -> SSAValue:
-    """Compute some element-wise operations, of f32 or wider."""
-    name = op.name.removeprefix("relax.")
-    if name == "exp":
-        return w.exponential(tiles[0])
-    return w.apply(name, *tiles)
 
 
 HOST: dict[str, Callable[..., Any]] = {
@@ -59,7 +51,6 @@ HOST: dict[str, Callable[..., Any]] = {
     "arith.maxui": max,
     "arith.minsi": min,
     "arith.maxsi": max,
-    "arith.cmpi": lambda a, b: a == b,
     "arith.ori": lambda a, b: a | b,
     "arith.select": lambda condition, a, b: a if condition else b,
     "memref.dim": lambda array, axis: array.shape[axis],
@@ -82,6 +73,9 @@ def run_kernel(kernel: TileKernel, buffers: Sequence[Array], *, check: bool = Tr
             number = op.properties["value"]
             assert isinstance(number, IntegerAttr)
             values[op.results[0]] = number.value.data
+        elif isinstance(op, CmpiOp):
+            compare = (eq, ne, lt, le, gt, ge)[op.predicate.value.data]
+            values[op.results[0]] = compare(*operands)
         elif op.name == "memref.alloc":
             assert isinstance(type := op.results[0].type, MemRefType)
             sizes = iter(operands)
