@@ -467,13 +467,14 @@ TAGGED = Codec(_put_tagged, _get_tagged)
 VISIBILITY = enumeration(SymbolVisibilityAttr)
 
 
-# The fields of operations, by name
+# The fields of operations, by name, or by that of the operation too
 
 FLAG = Codec(lambda _, attribute: None, lambda _: UnitAttr())
 """A unit attribute: the bit that says that it is there is all of it."""
 
 FIELDS: dict[str, Codec] = {
     "alignment": integer(i64),
+    "cat dim": integer(i64),
     "comparison_ordering": enumeration(ComparisonOrderingAttr),
     "comparison_predicate": enumeration(ComparisonPredicateAttr),
     "constant": FLAG,

@@ -122,7 +122,11 @@ def format_of(op_class: type[IRDLOperation]) -> OpFormat | None:
     definition = op_class.get_irdl_definition()
     names = _ORDER.get(name) or [key for key in definition.properties if key in FIELDS]
     properties = [
-        Property(key, FIELDS[key], isinstance(definition.properties[key], OptPropertyDef))
+        Property(
+            key,
+            FIELDS.get(f"{name} {key}", FIELDS[key]),
+            isinstance(definition.properties[key], OptPropertyDef),
+        )
         for key in names
     ]
     if name in _ADDED:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
-from operator import eq, floordiv, ge, gt, le, lt, ne
 from random import Random
 from typing import Any
 
@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 import passline
 from passline.compiler.interpreters.arrays import dtype_of
 from passline.compiler.interpreters.cuda_tile.grid import run_entry
+from passline.compiler.kernels.gpu.scalar_ops import elementwise_on_tiles
 from passline.compiler.kernels.gpu.tile_builder import TileKernel
 from passline.compiler.kernels.gpu.tile_kernels import tile_kernel_of
+from passline.dialects.relax.types import is_element
 from passline.dialects.target import Target
 from passline.dialects.tir.launch import LaunchOp
 
@@ -35,25 +38,38 @@ def kernel_of_text(text: str, target: str = "sm_90") -> tuple[ModuleOp, TileKern
     module = passline.load(text)
     (func,) = module.body.block.ops
     assert isinstance(func, FuncOp)
-    kernel = tile_kernel_of(func, Target(target))
+    kernel = tile_kernel_of(func, Target(target), elementwise_on_tiles)
     assert kernel is not None, f"there is no tile program for\n{text}"
     for entry in kernel.entries:
         entry.verify()
     return module, kernel
 
 
+def size_of(array: Array, axis: int) -> int:
+    """Return the size of a dimension."""
+    return array.shape[axis]
+
+
+def selected(condition: bool, then: Any, otherwise: Any) -> Any:
+    """Return one of two values."""
+    return then if condition else otherwise
+
+
+COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+"""The comparisons of integers, by their numbers."""
 HOST: dict[str, Callable[..., Any]] = {
-    "arith.addi": lambda a, b: a + b,
-    "arith.subi": lambda a, b: a - b,
-    "arith.muli": lambda a, b: a * b,
-    "arith.divui": floordiv,
+    "arith.addi": operator.add,
+    "arith.subi": operator.sub,
+    "arith.muli": operator.mul,
+    "arith.divui": int.__floordiv__,
+    "arith.divsi": int.__floordiv__,
     "arith.minui": min,
     "arith.maxui": max,
     "arith.minsi": min,
     "arith.maxsi": max,
-    "arith.ori": lambda a, b: a | b,
-    "arith.select": lambda condition, a, b: a if condition else b,
-    "memref.dim": lambda array, axis: array.shape[axis],
+    "arith.ori": operator.or_,
+    "arith.select": selected,
+    "memref.dim": size_of,
 }
 """The operations of the functions on the host."""
 
@@ -74,17 +90,21 @@ def run_kernel(kernel: TileKernel, buffers: Sequence[Array], *, check: bool = Tr
             assert isinstance(number, IntegerAttr)
             values[op.results[0]] = number.value.data
         elif isinstance(op, CmpiOp):
-            compare = (eq, ne, lt, le, gt, ge)[op.predicate.value.data]
-            values[op.results[0]] = compare(*operands)
+            values[op.results[0]] = COMPARISONS[op.predicate.value.data](*operands)
         elif op.name == "memref.alloc":
-            assert isinstance(type := op.results[0].type, MemRefType)
-            sizes = iter(operands)
-            shape = [next(sizes) if n < 0 else n for n in type.get_shape()]
-            values[op.results[0]] = np.full(shape, 7, dtype_of(type.element_type))
+            values[op.results[0]] = allocated(op.results[0].type, operands)
         elif op.name == "cf.assert":
             assert operands[0], op
         elif op.results:
             values[op.results[0]] = HOST[op.name](*operands)
+
+
+def allocated(type: Attribute, sizes: Sequence[int]) -> Array:
+    """Return a buffer, with any elements."""
+    assert isa(type, MemRefType) and is_element(type.element_type)
+    left = iter(sizes)
+    shape = [next(left) if n < 0 else n for n in type.get_shape()]
+    return np.full(shape, 7, dtype_of(type.element_type))
 
 
 def check_tiles(
