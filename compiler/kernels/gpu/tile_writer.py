@@ -33,6 +33,7 @@ from ....dialects.cuda_tile import (
 from ....dialects.cuda_tile.attributes import (
     ComparisonOrdering,
     ComparisonPredicate,
+    DivByAttr,
     MemoryOrderingSemantics,
     PaddingValue,
     Signedness,
@@ -87,7 +88,7 @@ class TileWriter:
         types = [TileType((), PointerType(device_element(e))) for e in self.elements]
         self.entry = module_ops.EntryOp(self.name, types)
         self.block: Block = self.entry.body.block
-        self.pointers = self.block.args
+        self.pointers = [self.insert(_aligned(pointer)) for pointer in self.block.args]
 
     def insert(self, op: Operation) -> SSAValue:
         """Append an operation, and return its first result."""
@@ -395,6 +396,11 @@ class TileWriter:
         )
 
 
+def _aligned(pointer: SSAValue) -> module_ops.AssumeOp:
+    # Tiles of views are then copied by whole lines (TMA), not element by element.
+    return module_ops.AssumeOp(pointer, types=[pointer.type], predicate=DivByAttr(ALIGNMENT))
+
+
 def _splat(value: float, element: Attribute, shape: Sequence[int]) -> shape_ops.ConstantOp:
     if is_integer(element):
         width = element.bitwidth
@@ -404,6 +410,8 @@ def _splat(value: float, element: Attribute, shape: Sequence[int]) -> shape_ops.
     return shape_ops.ConstantOp.splat(value, TileType(shape, signless_form(element)))
 
 
+ALIGNMENT = 16
+"""The bytes of which addresses of tensors are multiples."""
 EXTREMA = ("maximum", "minimum")
 SIGN = (Signedness.SIGNED, Signedness.UNSIGNED)
 """The signedness of integers that are not, or are, unsigned."""
