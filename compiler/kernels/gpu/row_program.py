@@ -99,12 +99,14 @@ class RowProgram:
 
     def inside(self, place: Place) -> SSAValue | None:
         """Return which elements of a tile are in the rows; None if all are."""
+        if "inside" in place.memo:
+            return place.memo["inside"]
         mask = None
         for axis, (n, t) in enumerate(zip(self.frame.shape, self.tile, strict=True)):
             if self.frame.reduced[axis] and not (isinstance(n, int) and n % t == 0):
                 end = self.writer.size(n)
                 here = self.writer.less(self.position(place, axis), end)
-                mask = self.writer.both(mask, here)
+                mask = place.memo["inside"] = self.writer.both(mask, here)
         return mask
 
     # Traversal of rows
