@@ -13,7 +13,7 @@ from ....dialects.relax.types import tensor_type
 from ....dialects.tir.functions import Extent, volume
 from ..scalars import step_type
 from .tile_builder import TileGroup, TileLaunch, TileProgram, elements_of
-from .tile_writer import Reduction, TileWriter, power_of_two
+from .tile_writer import TileReduction, TileWriter, power_of_two
 
 __all__ = ["SCANS", "scan_program"]
 
@@ -24,9 +24,9 @@ COLUMNS = 32
 BLOCK = 2048
 """The elements of a tile."""
 
-SCANS: dict[type[Operation], Reduction] = {
-    CumprodOp: Reduction("multiply", 1),
-    CumsumOp: Reduction("add", 0),
+SCANS: dict[type[Operation], TileReduction] = {
+    CumprodOp: TileReduction("multiply", 1),
+    CumsumOp: TileReduction("add", 0),
 }
 """The function of each scan."""
 
