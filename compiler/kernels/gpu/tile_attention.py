@@ -26,7 +26,7 @@ from .group_tiles import GroupTiles
 from .row_frame import RowFrame, broadcast_row, plain_frame
 from .row_program import RowProgram
 from .tile_builder import TileGroup, TileLaunch, TileProgram, elements_of
-from .tile_writer import Reduction, TileWriter, power_of_two, tile_of
+from .tile_writer import TileReduction, TileWriter, power_of_two, tile_of
 
 __all__ = ["attention_program"]
 
@@ -238,14 +238,14 @@ class AttentionBlock:
         """Add a tile of keys and values to the sums."""
         w, (top, total, result) = self.w, carried
         scores = self.scores(query, number, masked=masked)
-        maximum = Reduction("maximum", -inf)
+        maximum = TileReduction("maximum", -inf)
         above = w.combine(maximum, top, w.reduce(scores, 1, maximum))
         # As long as all scores of a row are -inf, their exponentials are 0, and not NaN.
         none = w.compare(ComparisonPredicate.EQUAL, above, w.number(-inf, self.wide))
         center = w.select(none, w.number(0, self.wide), above)
         powers = self.power(w.subtract(scores, center))
         shrunk = self.power(w.subtract(top, center))
-        total = w.add(w.multiply(total, shrunk), w.reduce(powers, 1, Reduction("add", 0)))
+        total = w.add(w.multiply(total, shrunk), w.reduce(powers, 1, TileReduction("add", 0)))
         values = self.load(self.op.value, number, self.kv_head)
         weights = w.convert(powers, self.wide, self.plan.element)
         return above, total, w.product(weights, values, w.multiply(result, shrunk))

@@ -40,7 +40,7 @@ FAMILIES: Mapping[type[Operation], Family] = {
 def tile_kernel_of(
     func: FuncOp,
     target: Target,
-    elementwise: OnTiles,
+    elementwise: OnTiles = elementwise_on_tiles,
     measured: Sequence[Choice] | None = None,
 ) -> TileKernel | None:
     """Return the kernel of `func` on a GPU as tile programs, or None if there is none; it may still

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
@@ -49,6 +50,13 @@ def size_of(array: Array, axis: int) -> int:
     return array.shape[axis]
 
 
+def selected(condition: bool, then: Any, otherwise: Any) -> Any:
+    """Return one of two values."""
+    return then if condition else otherwise
+
+
+COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+"""The comparisons of integers, by their numbers."""
 HOST: dict[str, Callable[..., Any]] = {
     "arith.addi": operator.add,
     "arith.subi": operator.sub,
@@ -60,9 +68,9 @@ HOST: dict[str, Callable[..., Any]] = {
     "arith.minsi": min,
     "arith.maxsi": max,
     "arith.cmpi": operator.eq,
+    "arith.ori": bool.__or__,
+    "arith.select": selected,
     "memref.dim": size_of,
-    "arith.ori": lambda a, b: a | b,
-    "arith.select": lambda condition, a, b: a if condition else b,
 }
 """The operations of the functions on the host."""
 
@@ -82,6 +90,8 @@ def run_kernel(kernel: TileKernel, buffers: Sequence[Array], *, check: bool = Tr
             number = op.properties["value"]
             assert isinstance(number, IntegerAttr)
             values[op.results[0]] = number.value.data
+        elif isinstance(op, CmpiOp):
+            values[op.results[0]] = COMPARISONS[op.predicate.value.data](*operands)
         elif op.name == "memref.alloc":
             values[op.results[0]] = allocated(op.results[0].type, operands)
         elif op.name == "cf.assert":
