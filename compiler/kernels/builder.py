@@ -84,8 +84,9 @@ class KernelBuilder(TirBuilder):
     ):
         super().__init__(func)
         self.target = target
-        self.lanes = target.lanes(bits)
-        """The number of lanes of a vector: a register holds this many elements of `bits` bits."""
+        self.lanes = 1 if target.is_cuda else target.lanes(bits)
+        """The number of lanes of a vector: a register holds this many elements of `bits` bits.
+        Kernels for GPUs have no vectors: tiles take their place later."""
         self.scalar = scalar
         """Why loops over all elements are not vectorized; None if they may be."""
         self.element_lanes = self.lanes if scalar is None else 1
@@ -221,7 +222,13 @@ class KernelBuilder(TirBuilder):
         #
         # The order depends on the target and the extent only: results are the same in each run.
         lanes = self.target.lanes(start.type.bitwidth) if isinstance(start.type, AnyFloat) else 0
-        if not contiguous or not lanes or not extents or is_less(extents[-1], lanes):
+        if (
+            self.target.is_cuda
+            or not contiguous
+            or not lanes
+            or not extents
+            or is_less(extents[-1], lanes)
+        ):
             return self.accumulate(extents, start, lambda x, i: function(self, x, element(i)))
         *outer, last = extents
         vectors = min(vectors, self.target.vector_registers // 2)
@@ -304,6 +311,10 @@ class KernelBuilder(TirBuilder):
         The rest of a dimension of unknown extent, which may be less than a vector, is computed one
         by one instead.
         """
+        if self.target.is_cuda:
+            with self.loops(extents) as index:
+                body(index)
+            return
         *outer, last = extents
         if not isinstance(last, int):
             width = self.lanes * power_of_two_floor(min(vectors, self.target.vector_registers // 2))
@@ -337,6 +348,10 @@ class KernelBuilder(TirBuilder):
         The last vector overlaps the one before it, so running the body twice for an index must have
         the same effect as running it once. Vectors are shorter than `lanes` if `extent` is.
         """
+        if self.target.is_cuda:
+            with self.loop(extent) as position:
+                yield position
+            return
         if isinstance(extent, int):
             extents = [extent]
         if extents is None:

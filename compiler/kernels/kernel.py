@@ -443,7 +443,7 @@ def write_result(b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequen
         if isinstance(part, WinogradConvolution):
             write_winograd(b, part, lambda i, v, p=part: finish(i, p, v))
             return
-        if isinstance(part, Contraction):
+        if isinstance(part, Contraction) and not b.target.is_cuda:
             write_contraction(b, part, lambda i, v, p=part: finish(i, p, v))
             return
         if isinstance(part, Scheduled):

@@ -68,7 +68,7 @@ def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: T
             element=element,
             constants=constants,
         )
-    if is_blocked_depthwise(op):
+    if is_blocked_depthwise(op) and not b.target.is_cuda:
         return blocked_depthwise(b, data, weight, windows_of(op), element, constants)
     if b.groups is None:
         data = relayout(data, data_layout, plain)
@@ -165,6 +165,7 @@ def convolve(
     else:  # converted once for each element, not for each product
         data, weight = b.as_elements(data, total), b.as_elements(weight, total)
     kernel = b.constant(weight) or b.reshaped(weight, (outputs, terms))
+    is_depthwise = inputs == 1 and outputs // geometry.groups <= FEW_OUTPUTS
     merged = b.groups is not None
     if merged and all(map(is_trivial, geometry.windows)):
         # Windows of one element: each point is a column of the data as it is in memory.
@@ -176,7 +177,7 @@ def convolve(
             of_one = of_points(b, data, kernel, shape, element, total)
             return of_one if exact_pairs is None else ByteProducts.of(of_one, exact_pairs, True)
         image = ConvolutionImage(data, (), points, (), place_of_point)
-    elif inputs == 1 and outputs // geometry.groups <= FEW_OUTPUTS and exact_pairs is None:
+    elif is_depthwise and exact_pairs is None and not b.target.is_cuda:
         # A matrix product would read each element once for so few outputs: nothing is gained by
         # packing, and the sums of neighboring points are computed in the lanes of vectors instead.
         taps = b.reshaped(weight, (outputs, volume(sizes)))
