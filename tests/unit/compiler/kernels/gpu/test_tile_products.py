@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from support.gpu.tile_runs import check_tiles
+from xdsl.dialects.builtin import bf16, f16, f32, f64
 
 from passline.compiler.interpreters.arrays import dtype_of
 from passline.dialects.relax.types import Element
-from xdsl.dialects.builtin import bf16, f16, f32, f64, i8, i32
 
 Array = NDArray[Any]
 SIZES = (1, 7, 63, 65, 130)
