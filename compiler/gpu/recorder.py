@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import BFloat16Type, MemRefType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.tir.ops import CallOp, LaunchOp
 from ...passmanager.ir.location import place_of
 from ..interpreters.arrays import NarrowFloat, codes_of, numbers_of
 from ..interpreters.interpret import computed_errors, interpreter_of
-from ..interpreters.signature import Function
+from ..interpreters.signature import Function, is_buffer
 from ..interpreters.tir.memory import check_indices, merge_dynamic, view
 from ..interpreters.tir.table import element_type, number
 from .device import Scalar
@@ -218,7 +217,8 @@ class HostFunctions(InterpreterFunctions):
         name = op.callee.string_value()
         if name in self._launching:
             return interpreter.call_op(op.callee, args)
-        given = [self._recorder.buffer(a) if isinstance(a, np.ndarray) else a for a in args]
+        pairs = zip(op.arguments, args, strict=True)
+        given = [self._recorder.buffer(a) if is_buffer(value.type) else a for value, a in pairs]
         self._recorder.issue(HostCall(name, given))
         return ()
 

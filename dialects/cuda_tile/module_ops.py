@@ -39,7 +39,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface, SymbolTable
+from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.ir.text.default_dialect import DefaultDialect
@@ -57,7 +57,7 @@ from .checks import check_types
 from .constraints import BOOL, SCALAR_I32, SCALAR_POINTER, TILE
 from .control_ops import ReturnOp
 from .syntax import end_block, parse_parameters, print_parameters, types
-from .tile_op import TileOp
+from .tile_op import CudaTileOp, PureOp
 from .types import PointerType, TileType, TokenType, scalar
 
 __all__ = [
@@ -74,7 +74,7 @@ __all__ = [
 
 
 @irdl_op_definition
-class ModuleOp(TileOp):
+class ModuleOp(CudaTileOp):
     """Entries and global variables; what bytecode holds."""
 
     name = "cuda_tile.module"
@@ -118,7 +118,7 @@ class ModuleOp(TileOp):
 
 
 @irdl_op_definition
-class EntryOp(TileOp):
+class EntryOp(CudaTileOp):
     """A kernel: it runs once for each tile block of a grid."""
 
     name = "cuda_tile.entry"
@@ -180,7 +180,7 @@ class EntryOp(TileOp):
 
 
 @irdl_op_definition
-class GlobalOp(TileOp):
+class GlobalOp(CudaTileOp):
     """A variable in global memory with its first value."""
 
     name = "cuda_tile.global"
@@ -197,7 +197,7 @@ class GlobalOp(TileOp):
 
     assembly_format = (
         "custom<Visibility>($symbol_visibility) (`constant` $constant^)? $sym_name "
-        "(`alignment` `=` $alignment^)? attr-dict custom<ElementsOnly>($value)"
+        "(`alignment` `=` $alignment^)? attr-dict custom<DenseElementsOnly>($value)"
     )
 
     @of_signature
@@ -209,15 +209,13 @@ class GlobalOp(TileOp):
 
 
 @irdl_op_definition
-class GetGlobalOp(TileOp):
+class GetGlobalOp(PureOp):
     """The pointer to a global variable."""
 
     name = "cuda_tile.get_global"
 
     global_name = prop_def(FlatSymbolRefAttr, prop_name="name")
     result = result_def(SCALAR_POINTER)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$name attr-dict " + types("result")
 
@@ -230,7 +228,7 @@ class GetGlobalOp(TileOp):
 
 
 @irdl_op_definition
-class GetTileBlockIdOp(TileOp):
+class GetTileBlockIdOp(PureOp):
     """The place of this tile block in the grid."""
 
     name = "cuda_tile.get_tile_block_id"
@@ -241,13 +239,11 @@ class GetTileBlockIdOp(TileOp):
     blockId_y = result_def(SCALAR_I32)
     blockId_z = result_def(SCALAR_I32)
 
-    traits = traits_def(Pure())
-
     assembly_format = "attr-dict " + types("blockId_x")
 
 
 @irdl_op_definition
-class GetNumTileBlocksOp(TileOp):
+class GetNumTileBlocksOp(PureOp):
     """The size of the grid."""
 
     name = "cuda_tile.get_num_tile_blocks"
@@ -258,13 +254,11 @@ class GetNumTileBlocksOp(TileOp):
     gridSize_y = result_def(SCALAR_I32)
     gridSize_z = result_def(SCALAR_I32)
 
-    traits = traits_def(Pure())
-
     assembly_format = "attr-dict " + types("gridSize_x")
 
 
 @irdl_op_definition
-class AssumeOp(TileOp):
+class AssumeOp(CudaTileOp):
     """The value, of which a predicate holds; if it does not, the program is undefined."""
 
     name = "cuda_tile.assume"
@@ -278,7 +272,7 @@ class AssumeOp(TileOp):
 
     # As in MLIR, it has no traits: a pass that removes dead code keeps it.
 
-    assembly_format = "custom<Predicate>($predicate) `,` $value attr-dict " + types("result")
+    assembly_format = "custom<AssumedPredicate>($predicate) `,` $value attr-dict " + types("result")
 
     @of_signature
     def verify_(self) -> None:
@@ -286,7 +280,7 @@ class AssumeOp(TileOp):
 
 
 @irdl_op_definition
-class AssertOp(TileOp):
+class AssertOp(CudaTileOp):
     """Stop with a message unless all elements of the condition are true."""
 
     name = "cuda_tile.assert"
@@ -298,7 +292,7 @@ class AssertOp(TileOp):
 
 
 @irdl_op_definition
-class PrintTkoOp(TileOp):
+class PrintTkoOp(CudaTileOp):
     """Print a format with the operands, after the operations of `token`."""
 
     name = "cuda_tile.print_tko"

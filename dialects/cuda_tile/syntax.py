@@ -23,6 +23,7 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
+from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
 from .attributes import (
@@ -55,7 +56,7 @@ __all__ = [
 ]
 
 
-MEMORY = "custom<Memory>($memory_ordering_semantics, $memory_scope)"
+MEMORY = "custom<AccessOrder>($memory_ordering_semantics, $memory_scope)"
 """The format of how an operation accesses memory."""
 HINTS = "(`optimization_hints` `=` $optimization_hints^)?"
 """The format of optional hints."""
@@ -123,7 +124,7 @@ def print_ended_region(printer: Printer, region: Region, end: type[Operation]) -
     """Print a region without the arguments of its block, and without its terminator if that is
     the one that `end_block` adds."""
     last = region.block.last_op
-    implicit = type(last) is end and not last.operands and not last.attributes
+    implicit = isinstance(last, end) and not (last.operands or last.attributes)
     printer.print_region(region, print_entry_block_args=False, print_block_terminators=not implicit)
 
 
@@ -216,7 +217,7 @@ def _parse_member(parser: Parser, enumeration: type[StrEnum], what: str) -> StrE
 
 
 @irdl_custom_directive
-class Memory(CustomDirective):
+class AccessOrder(CustomDirective):
     """The order of an access to memory, and its scope, if it has one: `acquire device`."""
 
     order: AttributeVariable
@@ -256,7 +257,7 @@ class Flags(CustomDirective):
 
 
 @irdl_custom_directive
-class Elements(CustomDirective):
+class DenseElements(CustomDirective):
     """A constant, with the type of its tile, which is that of the result."""
 
     value: AttributeVariable
@@ -272,7 +273,7 @@ class Elements(CustomDirective):
 
 
 @irdl_custom_directive
-class ElementsOnly(CustomDirective):
+class DenseElementsOnly(CustomDirective):
     """A constant, with the type of its tile."""
 
     value: AttributeVariable
@@ -289,12 +290,12 @@ def _print_elements(
 ) -> None:
     state.print_whitespace(printer)
     constant = value.get(op)
-    assert isinstance(constant, DenseIntOrFPElementsAttr)
+    assert isa(constant, DenseIntOrFPElementsAttr)
     print_elements(printer, constant)
 
 
 @irdl_custom_directive
-class Predicate(CustomDirective):
+class AssumedPredicate(CustomDirective):
     """The predicate of `assume`, which needs no prefix."""
 
     predicate: AttributeVariable
@@ -352,13 +353,13 @@ class ArgumentRegion(CustomDirective):
 
 DIRECTIVES = (
     ArgumentRegion,
-    Elements,
-    ElementsOnly,
+    DenseElements,
+    DenseElementsOnly,
     Flags,
     IndexTypes,
     Keyword,
-    Memory,
-    Predicate,
+    AccessOrder,
+    AssumedPredicate,
     Types,
     Visibility,
 )

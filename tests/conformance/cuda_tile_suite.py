@@ -32,7 +32,7 @@ from passline.dialects.cuda_tile.syntax import (
     print_parameters,
     print_types,
 )
-from passline.dialects.cuda_tile.tile_op import TileOp
+from passline.dialects.cuda_tile.tile_op import CudaTileOp
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.text.default_dialect import DefaultDialect
 from passline.passmanager.ir.text.parser import parse_module, split_chunks
@@ -47,7 +47,7 @@ OTHER_SUBJECTS = ("canonicalize", "debuginfo", "entry_opt_hints_error", "entry_o
 
 
 @irdl_op_definition
-class TestFuncOp(TileOp):
+class TestFuncOp(CudaTileOp):
     """A function with results, which NVIDIA's tests have beside entries."""
 
     name = "cuda_tile.testing$func"
@@ -154,17 +154,17 @@ def _print_twice(text: str, name: str) -> str:
     first = _printed(text, name)
     if (second := _printed(first, name)) != first:
         raise PasslineError(f"printed anew, it differs:\n{first}\n{second}")
-    generic = _printed(first, name, PrintStyle(generic=True))
+    generic = _printed(first, name, generic=True)
     if (third := _printed(generic, name)) != first:
         raise PasslineError(f"read from generic form, it differs:\n{first}\n{third}")
     return first
 
 
-def _printed(text: str, name: str, style: PrintStyle = PrintStyle()) -> str:
+def _printed(text: str, name: str, *, generic: bool = False) -> str:
     ctx = make_context()
     module: ModuleOp = parse_module(ctx, text, name)
     module.verify()
-    return module_text(module, ctx, style)
+    return module_text(module, ctx, PrintStyle(generic=generic))
 
 
 def _compare(name: str, content: str, printed: str, outcome: Outcome) -> None:

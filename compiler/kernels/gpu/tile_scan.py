@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from ....dialects.relax.reduction.scan import CumprodOp, CumsumOp, ScanOp
+from ....dialects.relax.reduction.scan import CumprodOp, CumsumOp, CumulativeOp
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.functions import Extent, volume
 from ..scalars import step_type
@@ -35,7 +35,7 @@ SCANS: dict[type[Operation], TileReduction] = {
 class ScanPlan:
     """A scan along the middle of three dimensions."""
 
-    op: ScanOp
+    op: CumulativeOp
     group: TileGroup
     shape: Sequence[Extent]
     tile: Sequence[int]
@@ -89,7 +89,7 @@ class ScanPlan:
 def scan_program(group: TileGroup) -> TileProgram | None:
     """Return the tile program of a scan by itself; None if the group has other operations."""
     op, *others = group.ops
-    if not isinstance(op, ScanOp) or others or not isinstance(op.input, BlockArgument):
+    if not isinstance(op, CumulativeOp) or others or not isinstance(op.input, BlockArgument):
         return None
     shape = group.sizes[op.input]
     axis = None if op.axis is None else op.axis % len(shape)
