@@ -67,7 +67,7 @@ HOST: dict[str, Callable[..., Any]] = {
     "arith.maxui": max,
     "arith.minsi": min,
     "arith.maxsi": max,
-    "arith.ori": operator.or_,
+    "arith.ori": int.__or__,
     "arith.select": selected,
     "memref.dim": size_of,
 }
