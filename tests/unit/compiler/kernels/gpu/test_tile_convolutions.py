@@ -44,8 +44,8 @@ def test_images(properties: str, data: str, weight: str, result: str):
 
 @pytest.mark.parametrize("element", ["f16", "bf16", "f64", "i8", "ui8"])
 def test_types(element: str):
-    types = (f"{shape}x{element}" for shape in ("1x3x9x7", "5x3x3x3", "1x5x9x7"))
-    check("padding = [1, 1]", *types)
+    data, weight, result = (f"{n}x{element}" for n in ("1x3x9x7", "5x3x3x3", "1x5x9x7"))
+    check("padding = [1, 1]", data, weight, result)
 
 
 def test_lines_and_volumes():
