@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, cast, get_args, overload
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -33,15 +33,21 @@ from .source import Source, load
 if TYPE_CHECKING:
     from .interpreters.arrays import Array
     from .interpreters.dlpack import SupportsDLPack
+    from .gpu.cuda_function import CudaFunction
+    from .gpu.device import Device
     from .native import NativeFunction
 
 __all__ = [
+    "ENGINES",
+    "ON_GPU",
     "PROCESSORS",
     "Argument",
     "CompiledFunction",
     "Engine",
     "array_function",
     "compile",
+    "device_of",
+    "engine_for",
     "flat",
     "optimize",
     "parse_processor",
@@ -50,10 +56,32 @@ __all__ = [
 ]
 
 
-# The engines that run a function of a module: numpy, and machine code.
+# The engines that run a function of a module: numpy, machine code, a GPU, and a simulated one.
 
 
-Engine: TypeAlias = Literal["numpy", "native"]
+Engine: TypeAlias = Literal["numpy", "native", "cuda", "cuda-interpreter"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
+ON_GPU = frozenset[str]({"cuda", "cuda-interpreter"})
+"""The engines that run tile programs."""
+
+
+def device_of(engine: str, target: Target | None) -> Device:
+    """Return the device of an engine in `ON_GPU`, for `target` if it is a simulated one.
+
+    PasslineError without a driver or a GPU.
+    """
+    if engine == "cuda":
+        from .gpu.device import default_device
+
+        return default_device()
+    from .gpu.simulated import SimulatedDevice
+
+    return SimulatedDevice() if target is None else SimulatedDevice(target.cpu)
+
+
+def engine_for(engine: Engine, target: Target | None) -> Engine:
+    """Return the engine that runs code for `target`: machine code of a GPU is tile programs."""
+    return "cuda" if engine == "native" and target is not None and target.is_cuda else engine
 
 
 def array_function(
@@ -72,13 +100,18 @@ def array_function(
     """
     if engine == "numpy":
         return interpret(module, func, ctx, output=sys.stdout, warn_of_launch=warn_of_launch)
+    if engine in ON_GPU:
+        from .gpu.build import compile_for_device
+
+        device = device_of(engine, target)
+        return returning_results(compile_for_device(module, func.sym_name.data, target, device))
     from .native import compile_module
 
     native = compile_module(module, func.sym_name.data, target, threads)
     return returning_results(native)
 
 
-def returning_results(native: NativeFunction) -> ArrayFunction:
+def returning_results(native: NativeFunction | CudaFunction) -> ArrayFunction:
     """Return a function that does not change its arguments: one that writes to buffers runs on
     copies of them, and returns the copies."""
     if native.returns_results:
@@ -207,7 +240,8 @@ def compile(
     The module is optimized at `level` first, unless it is None; it does not change. The engine
     `native` makes machine code, with llvmlite; `numpy` does not need it. Kernels are made for
     `target`, such as `x86-64-v3`, by default for the target of the module, that of
-    `with Target(...)`, or this machine. A call of machine code runs on up to `threads` threads,
+    `with Target(...)`, or this machine. For a GPU, such as `sm_90`, the engine is `cuda`, which
+    makes tile programs; `cuda-interpreter` runs them without a GPU, slowly. A call of machine code runs on up to `threads` threads,
     where there is enough work; without an OpenMP runtime, there is a warning, and it runs on one.
     With `cache`, machine code is kept in `$XDG_CACHE_HOME/passline`, and loaded from there if the
     same module is compiled again; it is not where instruments are to see the passes.
@@ -215,8 +249,9 @@ def compile(
     Errors: PasslineError for a function that does not exist or cannot be compiled, and for a tool
     that is missing, with what to install.
     """
-    if engine not in ("numpy", "native"):
-        raise PasslineError(f"there is no engine {engine!r}: expected 'numpy' or 'native'")
+    if engine not in ENGINES:
+        known = ", ".join(map(repr, ENGINES))
+        raise PasslineError(f"there is no engine {engine!r}: expected one of {known}")
     if threads < 1:
         raise PasslineError(f"the number of threads is {threads}: expected at least 1")
     if level is not None:
@@ -225,6 +260,7 @@ def compile(
     module = load(source)
     declared = entry_function(module, function)
     processor = parse_processor(target) or entered_target(module)
+    engine = engine_for(engine, processor)
     ctx = PassContext.current()
 
     def lowered(module: ModuleOp) -> ModuleOp:
@@ -238,6 +274,8 @@ def compile(
         from .native.lowering import NECESSARY, bind_target
 
         first, required = [bind_target(processor, threads)], NECESSARY
+    if engine in ON_GPU:
+        return _compile_for_gpu(module, declared, engine, processor, level, cache, start)
     with ctx.at_level(ctx.opt_level if level is None else level, required) as inner:
         if engine == "native" and cache and not inner.is_observed:
             from .native import cached_function
@@ -252,6 +290,35 @@ def compile(
     return CompiledFunction(declared, call, engine, perf_counter() - start)
 
 
+def _compile_for_gpu(
+    module: ModuleOp,
+    declared: Function,
+    engine: Engine,
+    processor: Target | None,
+    level: int | None,
+    cache: bool,
+    start: float,
+) -> CompiledFunction:
+    from .gpu.build import NECESSARY, cached_device_function, compile_for_device, target_for
+    from .native.lowering import bind_target
+
+    device = device_of(engine, processor)
+    processor = target_for(module, processor, device)
+    first = [bind_target(processor, processor.cores)]
+    name, ctx = declared.sym_name.data, PassContext.current()
+
+    def lowered(module: ModuleOp) -> ModuleOp:
+        return module if level is None else optimize_with(first, module, level)
+
+    with ctx.at_level(ctx.opt_level if level is None else level, NECESSARY) as inner:
+        if cache and not inner.is_observed:
+            settings = "compile", level, inner
+            call = cached_device_function(module, name, processor, device, *settings, lower=lowered)
+        else:
+            call = compile_for_device(lowered(module), name, processor, device)
+    return CompiledFunction(declared, returning_results(call), engine, perf_counter() - start)
+
+
 class CompiledFunction:
     """A function of a module, called with arrays; the result is a tuple of arrays.
 
@@ -260,7 +327,8 @@ class CompiledFunction:
     are read where they are; the results are arrays of the library of the first such argument, or
     else numpy's. `out` are arrays for the results, or one for the only result, which are returned
     then: machine code writes to them directly, where they are contiguous and share no memory.
-    PasslineError for arguments that do not match the type of the function, or are on a device.
+    PasslineError for arguments that do not match the type of the function, or are on a device that
+    the function does not run on.
     """
 
     def __init__(
@@ -312,7 +380,11 @@ class CompiledFunction:
         from .interpreters.dlpack import borrowed
         from .interpreters.result_arrays import memory_for, write_results
 
+        on_device = getattr(self._call, "write_into", None)  # of a function on a device
         places = cast("Sequence[Place]", out if isinstance(out, list | tuple) else (out,))
+        if on_device is not None:
+            on_device(places, arguments)
+            return tuple(places)
         memory = memory_for(self._results, self._types, places)
         given = borrowed(self._function, arguments)
         direct = getattr(self._call, "call_into", None)  # of machine code that returns its results

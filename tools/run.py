@@ -15,7 +15,14 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.analysis.index_ranges import Range, index_ranges
-from ..compiler.execution import array_function, flat, returning_results
+from ..compiler.execution import (
+    ENGINES,
+    ON_GPU,
+    array_function,
+    device_of,
+    flat,
+    returning_results,
+)
 from ..compiler.interpreters.arguments import (
     check_arguments,
     load_arrays,
@@ -35,6 +42,7 @@ from ..compiler.interpreters.signature import (
     result_names,
     result_values,
 )
+from ..dialects.target import Target
 from ..passmanager.context import PassContext
 from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
@@ -50,6 +58,8 @@ from .output import is_same_file
 
 if TYPE_CHECKING:
     from ..compiler.interpreters.arrays import Array
+    from ..compiler.gpu.cuda_function import CudaFunction
+    from ..compiler.gpu.device import Device
     from ..compiler.native import NativeFunction
 
 
@@ -95,10 +105,14 @@ class PasslineRunMain(PasslineOptMain):
         add("--seed", type=size, default=0, metavar="N", help=help)
         help = "write the results by name to this file, and do not print them"
         add("--outputs", type=written_file, metavar="FILE.npz", help=help)
-        help = "numpy, the default, or native, which is machine code, after the rest of the "
-        help += "lowering"
-        add("--engine", choices=("numpy", "native"), default="numpy", help=help)
-        help = "check the accesses of tile blocks to memory: races, bounds, values that are assumed; "
+        help = "numpy, the default; native, which is machine code, after the rest of the lowering; "
+        help += (
+            "cuda, which is tile programs on a GPU; or cuda-interpreter, which runs these on numpy"
+        )
+        add("--engine", choices=ENGINES, default="numpy", help=help)
+        help = (
+            "check the accesses of tile blocks to memory: races, bounds, values that are assumed; "
+        )
         help += "with numpy"
         add("--check-races", action="store_true", help=help)
         help = "the threads on which machine code runs, where there is enough work; by default 1"
@@ -153,6 +167,13 @@ class PasslineRunMain(PasslineOptMain):
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """For machine code, bind the target first, and append the rest of the lowering."""
+        if self.args.engine in ON_GPU:
+            from ..compiler.gpu.build import lowering_to_tiles
+            from ..compiler.native.lowering import bind_target
+
+            processor = self.gpu_target
+            rest = lowering_to_tiles(self.args.function, processor)
+            passes = [bind_target(processor, processor.cores), *passes, rest]
         if self.args.engine == "native":
             from ..compiler.native.lowering import bind_target, complete_lowering
 
@@ -161,9 +182,19 @@ class PasslineRunMain(PasslineOptMain):
             passes = [bind_target(processor, self.threads), *passes, rest]
         super().use_pipeline(passes)
 
+    @cached_property
+    def device(self) -> Device:
+        """The device of a GPU, or a simulated one."""
+        return device_of(self.args.engine, processor_of(self.args))
+
+    @cached_property
+    def gpu_target(self) -> Target:
+        """The target that kernels of a GPU are made for."""
+        return processor_of(self.args) or Target(self.device.target)
+
     def required_passes(self) -> Sequence[str]:
         """Add the passes that machine code needs, which --stop-after does not leave out."""
-        if self.args.engine != "native":
+        if self.args.engine == "numpy":
             return super().required_passes()
         from ..compiler.native.lowering import NECESSARY
 
@@ -180,7 +211,7 @@ class PasslineRunMain(PasslineOptMain):
                     self.arrays = written_arguments(func, self.values)
                 elif self.arrays is not None:
                     self.check_inputs(func, self.arrays)
-        self.native: NativeFunction | None = None
+        self.native: NativeFunction | CudaFunction | None = None
         if self.uses_cache:
             self.native = self.cached_function(prog)
         else:
@@ -192,15 +223,16 @@ class PasslineRunMain(PasslineOptMain):
         of -O alone, and the options ask for nothing but the results."""
         args = self.args
         return (
-            args.engine == "native"
+            args.engine != "numpy"
             and not (args.no_cache or args.passes or args.run_reproducer or args.no_print)
             and not (args.add_pass or args.replace_pass)
             and not (args.verify_roundtrip or self.sizes is not None)
             and not self.pass_context.is_observed
         )
 
-    def cached_function(self, prog: ModuleOp) -> NativeFunction:
+    def cached_function(self, prog: ModuleOp) -> NativeFunction | CudaFunction:
         """Return the function as machine code, from the cache or compiled."""
+        from ..compiler.gpu.build import cached_device_function
         from ..compiler.native import cached_function
 
         def lowered(module: ModuleOp) -> ModuleOp:
@@ -209,6 +241,11 @@ class PasslineRunMain(PasslineOptMain):
 
         settings = ("passline-run", pipeline_text(self.sequential), self.pass_context)
         entry, target = self.args.function, processor_of(self.args)
+        if self.args.engine in ON_GPU:
+            device = self.device
+            return cached_device_function(
+                prog, entry, self.gpu_target, device, *settings, lower=lowered
+            )
         return cached_function(prog, entry, target, *settings, lower=lowered, threads=self.threads)
 
     def check_inputs(self, func: Function, arrays: Mapping[str, Array]) -> None:
@@ -250,7 +287,7 @@ class PasslineRunMain(PasslineOptMain):
             arguments = random_arguments(func, self.args.seed, self.ranges)
             self.note_sizes(func)
         function = self.function(prog, func) if native is None else returning_results(native)
-        if self.args.engine == "native" and self.args.verify_semantics:
+        if self.args.engine != "numpy" and self.args.verify_semantics:
             self.check_engine(prog, func, function)
         results = function(*arguments)
         names = zip(result_names(func), results, strict=True)
@@ -270,7 +307,7 @@ class PasslineRunMain(PasslineOptMain):
 
         for instrument in self.observation.instruments:
             if isinstance(instrument, SemanticsInstrument):
-                instrument.check_engine(prog, func, function, "native")
+                instrument.check_engine(prog, func, function, self.args.engine)
 
     def function(self, prog: ModuleOp, func: Function) -> ArrayFunction:
         """Return the function as a function of arrays, with the engine of the options."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from io import StringIO
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ArrayFunction",
     "NoSemanticsError",
+    "computed_errors",
     "interpret",
+    "interpreter_of",
     "load_interpreter",
     "own_semantics",
 ]
@@ -64,9 +67,8 @@ def interpret(
     """
     from .dlpack import borrowed, library_of, returned
 
-    interpreter = _interpreter(module, Context() if ctx is None else ctx, listeners, output)
+    interpreter = interpreter_of(module, ctx, listeners, output)
     interpreter.warn_of_launch = warn_of_launch
-    position = interpreter.position
 
     def call(*arguments: Value) -> tuple[Value, ...]:
         if (library := library_of(arguments)) is not None:
@@ -74,43 +76,52 @@ def interpret(
             return returned(results, [value.type for value in result_values(func)], library)
         values = check_arguments(func, arguments)
         interpreter.forget()
-        try:
+        with computed_errors(interpreter, func):
             results = _run(interpreter, func, values)
-        except RecursionError:
-            name = func.sym_name.data
-            raise PasslineError(
-                f"@{name} cannot be computed: calls are nested too deeply"
-            ) from None
-        except AssertionFailed as error:
-            raise PasslineError(position.assertion_text(str(error))) from None
-        except NotInstalledError:
-            raise
-        except Exception as error:  # semantics of other projects may raise anything
-            where = f"'{position.op.name}'{place_of(position.op)}" if position.op else "the call"
-            kind = "" if isinstance(error, InterpretationError) else type(error).__name__
-            said = ": ".join(filter(None, (kind, str(error))))
-            message = f"{where} cannot be computed: {said}"
-            known = interpreter.implemented()
-            if position.op and type(position.op) not in known:
-                dialect = (name := name_of(position.op)).partition(".")[0]
-                lacking = f"no semantics are registered for the dialect '{dialect}'"
-                if any(cls.name.partition(".")[0] == dialect for cls in known):
-                    lacking = "it has no semantics"
-                raise NoSemanticsError(f"{where} cannot be computed: {lacking}", name) from error
-            raise PasslineError(message) from error
         return tuple(map(_as_value, results))
 
     return call
 
 
+@contextmanager
+def computed_errors(
+    interpreter: PreparedInterpreter, func: Function, *others: type[Exception]
+) -> Generator[None]:
+    """Raise what goes wrong while `func` runs as PasslineError, which names the operation; errors of
+    the classes `others` pass."""
+    position = interpreter.position
+    try:
+        yield
+    except RecursionError:
+        name = func.sym_name.data
+        raise PasslineError(f"@{name} cannot be computed: calls are nested too deeply") from None
+    except AssertionFailed as error:
+        raise PasslineError(position.assertion_text(str(error))) from None
+    except (NotInstalledError, *others):
+        raise
+    except Exception as error:  # semantics of other projects may raise anything
+        where = f"'{position.op.name}'{place_of(position.op)}" if position.op else "the call"
+        kind = "" if isinstance(error, InterpretationError) else type(error).__name__
+        said = ": ".join(filter(None, (kind, str(error))))
+        message = f"{where} cannot be computed: {said}"
+        known = interpreter.implemented()
+        if position.op and type(position.op) not in known:
+            dialect = (name := name_of(position.op)).partition(".")[0]
+            lacking = f"no semantics are registered for the dialect '{dialect}'"
+            if any(cls.name.partition(".")[0] == dialect for cls in known):
+                lacking = "it has no semantics"
+            raise NoSemanticsError(f"{where} cannot be computed: {lacking}", name) from error
+        raise PasslineError(message) from error
+
+
 def load_interpreter() -> None:
     """Import the code that every interpretation needs, in no particular dialect."""
-    _interpreter(ModuleOp([]), Context())
+    interpreter_of(ModuleOp([]))
 
 
-def _interpreter(
+def interpreter_of(
     module: ModuleOp,
-    ctx: Context,
+    ctx: Context | None = None,
     listeners: Sequence[Interpreter.Listener] = (),
     output: IO[str] | None = None,
 ) -> PreparedInterpreter:
@@ -123,6 +134,7 @@ def _interpreter(
     from .prepared import PreparedInterpreter
 
     file = StringIO() if output is None else output  # for None, xDSL's functions take stdout
+    ctx = Context() if ctx is None else ctx
     interpreter = PreparedInterpreter(module, file=file, listeners=tuple(listeners))
     interpreter.copy_implementations(_common_semantics())
     interpreter.register_implementations(PDLRewriteFunctions(ctx), override=True)

@@ -11,13 +11,15 @@ import re
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
+from typing import IO, TypeVar
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 
@@ -26,6 +28,8 @@ from ...passmanager.ir.walk import walk
 from ...passmanager.registry import dialect_of, is_registered_here
 from ...passmanager.releases.release import xdsl_version
 from .compiled import Compiled, Damaged, read_compiled, write_compiled
+
+T = TypeVar("T")
 
 LIMIT = "PASSLINE_CACHE_SIZE"
 """The environment variable with the most bytes that the cache may take; 0 turns it off."""
@@ -66,13 +70,12 @@ class KeyPrinter(ExactPrinter):
 
 
 def versions() -> Iterator[str]:
-    """Yield the versions of all that takes part in a compilation: Passline, xDSL, LLVM."""
-    import llvmlite
-
+    """Yield the versions of all that takes part in a compilation: Passline, xDSL, LLVM, which
+    programs for other devices do without."""
     yield source_stamp()
     yield plugin_stamp()
     yield xdsl_version()
-    yield llvmlite.__version__
+    yield "" if find_spec("llvmlite") is None else version("llvmlite")
 
 
 @cache
@@ -136,7 +139,13 @@ def covered_packages() -> frozenset[str]:
 
 
 def load(key: str) -> Compiled | None:
-    """Return the entry `key`, None if there is none. A damaged one is removed."""
+    """Return the compiled function that is the entry `key`, None if there is none."""
+    return read_entry(key, read_compiled)
+
+
+def read_entry(key: str, read: Callable[[IO[bytes]], T]) -> T | None:
+    """Return what `read` makes of the entry `key`, None if there is none. One of which it says that
+    it is damaged, by raising Damaged, is removed."""
     if (folder := cache_folder(create=False)) is None:
         return None
     path = folder / f"{key}{SUFFIX}"
@@ -146,7 +155,7 @@ def load(key: str) -> Compiled | None:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid():
                 return None
-            compiled = read_compiled(file)
+            content = read(file)
     except Damaged:
         with suppress(OSError):
             path.unlink()
@@ -155,20 +164,26 @@ def load(key: str) -> Compiled | None:
         return None
     with suppress(OSError):
         os.utime(path)  # it has been used now
-    return compiled
+    return content
 
 
 def store(key: str, compiled: Compiled) -> None:
-    """Add an entry, and remove those that were used least recently if the cache is too large."""
-    limit = max_bytes()
+    """Add a compiled function as the entry `key`."""
     size = sum(map(len, compiled.objects)) + sum(a.nbytes for a in compiled.constants.values())
+    write_entry(key, size, lambda file: write_compiled(compiled, file))
+
+
+def write_entry(key: str, size: int, write: Callable[[IO[bytes]], object]) -> None:
+    """Add an entry of about `size` bytes, and remove those that were used least recently if the
+    cache is too large."""
+    limit = max_bytes()
     if size > limit or (folder := cache_folder(create=True)) is None:
         return
     try:
         descriptor, name = tempfile.mkstemp(SUFFIX + ".new", dir=folder)
         try:
             with open(descriptor, "wb") as file:
-                write_compiled(compiled, file)
+                write(file)
             os.replace(name, folder / f"{key}{SUFFIX}")
         except BaseException:
             os.unlink(name)

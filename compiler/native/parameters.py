@@ -117,10 +117,10 @@ class BufferParameter:
         self.stored = buffer_dtype(type) if self.narrow is None else np.dtype(bits)
         """The dtype of the elements in memory, as machine code reads and writes them."""
         self._empty, self._array = np.empty, np.ndarray
-        self._size = prod(self.shape) * self.stored.itemsize
+        self.size = prod(self.shape) * self.stored.itemsize
         self.new = self._aligned
         """Allocate an uninitialized array, aligned to `ALIGNMENT` unless it is `SMALL`."""
-        if self._size < SMALL:
+        if self.size < SMALL:
             self.new = partial(np.empty, self.shape, self.stored)
 
     def check_size(self) -> None:
@@ -130,7 +130,7 @@ class BufferParameter:
             raise PasslineError(f"'{self.name}' is {self.type}: {reason}")
 
     def _aligned(self) -> Array:
-        memory = self._empty(self._size + ALIGNMENT, "u1")
+        memory = self._empty(self.size + ALIGNMENT, "u1")
         return self._array(self.shape, self.stored, memory, -address(memory) % ALIGNMENT)
 
     def in_memory(self, array: Array, *, writable: bool) -> Array:

@@ -24,6 +24,7 @@ from ...compiler.kernels.choices import NoKernel
 from ...compiler.kernels.contraction.contraction import dense_constant
 from ...compiler.kernels.data.data_dependent import replace_data_dependent
 from ...compiler.kernels.database import Database, TuningRecord
+from ...compiler.kernels.gpu.tile_kernels import add_entries, gpu_kernel_of
 from ...compiler.kernels.kernel import Kernel, kernel_key, kernel_of
 from ...compiler.kernels.legalizations import legalization_of, overriding
 from ...dialects.relax.base import TensorOp
@@ -98,6 +99,7 @@ def legalize_operations(
     # up.
     sizes: Sizes = {} if shapes is None else sizes_of_results(module, kernels, shapes, actions)
     replace_calls(module, kernels, sizes)
+    add_entries(module, kernels.values())
     replace_views(sizes)
     for func in fusible_functions(module):
         remove_dead_operations(func)  # a call may have effects, the call of a kernel has none
@@ -162,7 +164,7 @@ def build_kernels(
     if skip:
         functions = [f for f in functions if not any(op.name in skip for op in walk(f))]
     built: Mapping[FuncOp, Kernel] = {}
-    if cores > 1 and database is None:
+    if cores > 1 and database is None and not target.is_cuda:
         # Not those of constants, whose callers call a function of this process to prepare them.
         others = [func for func in functions if not constants[func.sym_name.data]]
         built = kernels_on_cores(
@@ -175,7 +177,10 @@ def build_kernels(
         # None is the cost model for all choices, () that of a kernel that was not measured.
         measured = None if database is None else () if record is None else record.choices
         try:
-            kernel = built.get(func) or kernel_of(func, target, given, winograd, measured)
+            if target.is_cuda:
+                kernel = gpu_kernel_of(func, target, measured)
+            else:
+                kernel = built.get(func) or kernel_of(func, target, given, winograd, measured)
         except NoKernel as error:
             actions.missed(func, "NoKernel", f"no kernel: {error}")
             continue

@@ -156,7 +156,7 @@ def high_product(lhs: Array, rhs: Array) -> Array:
 def high_bits(op: ops.MulhiIOp) -> Compute:
     """Return the upper half of the product; of one bit, it is 0."""
     if tile_dtype(result_element(op)) == np.bool_:
-        return np.zeros_like
+        return lambda x, y: np.zeros_like(x)
     return on_integers(high_product, Signedness.UNSIGNED)(op)
 
 

@@ -295,11 +295,13 @@ def reshaped(op: memref.CollapseShapeOp | memref.ExpandShapeOp, buffer: Array) -
     return buffer.reshape(sizes, copy=False)
 
 
-def view(op: memref.ViewOp, buffer: Array, shift: int, *sizes: int) -> Array:
-    """Return bytes of a buffer, from `shift` on, as elements of another type."""
+def view(
+    op: memref.ViewOp, buffer: Array, shift: int, *sizes: int, dtype: np.dtype[Any] | None = None
+) -> Array:
+    """Return bytes of a buffer, from `shift` on, as elements of another type, or dtype."""
     type = op.result.type
     assert isinstance(type, MemRefType)
-    shape, dtype = merge_dynamic(type.get_shape(), sizes), buffer_dtype(type)
+    shape, dtype = merge_dynamic(type.get_shape(), sizes), dtype or buffer_dtype(type)
     length = int(np.prod(shape)) * dtype.itemsize
     if not 0 <= shift <= shift + length <= buffer.size:
         raise InterpretationError(

@@ -220,6 +220,13 @@ class AttentionBlock:
         above = w.add(last, w.number(self.plan.keys - 1, i32))
         return w.divide(first, step), w.divide(above, step)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all queries see all keys of all tiles."""
+        keys = self.shape(self.op.key)[1]
+        aligned = isinstance(keys, int) and keys % self.plan.keys == 0
+        return aligned and self.op.causal_mask == "none"
+
     def within(self, number: SSAValue, count: SSAValue) -> SSAValue:
         """Return a number between 0 and `count`."""
         w = self.w
@@ -256,6 +263,8 @@ class AttentionBlock:
         ]
         whole, end = self.ends()
         for first, last, masked in ((zero, whole, False), (whole, end, True)):
+            if masked and self.is_whole:
+                continue
             carried = w.loop(
                 first, last, carried, lambda i, c, m=masked: self.step(query, i, c, masked=m)
             )

@@ -1,0 +1,1 @@
+"""Kernels for NVIDIA's GPUs: their assembly, and their calls from the host."""

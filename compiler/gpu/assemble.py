@@ -1,0 +1,241 @@
+"""The assembly of kernels: modules of `cuda_tile` become cubins, by NVIDIA's `tileiras`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO
+
+from ...dialects.cuda_tile.bytecode.tile_writer import write_tile_bytecode
+from ...dialects.cuda_tile.module_ops import ModuleOp
+from ...dialects.target import Target
+from ...passmanager.errors import NotInstalledError, PasslineError, install_hint
+from ..native.cache import read_entry, stamp_of, write_entry
+from ..native.compiled import Damaged
+
+__all__ = ["TILEIRAS", "AssemblyError", "Resources", "assemble", "find_tileiras", "resources"]
+
+TILEIRAS = "PASSLINE_TILEIRAS"
+"""The environment variable with the path of the assembler."""
+GPUS = (80, 86, 87, 88, 89, 90, 100, 103, 107, 110, 120, 121)
+"""The processors that version 13.5 of the assembler knows, as `sm_` and a number."""
+
+
+class AssemblyError(PasslineError):
+    """The error for kernels that the assembler refuses."""
+
+
+# The assembler
+
+
+def find_tileiras() -> Path:
+    """Return the assembler: that of `PASSLINE_TILEIRAS`, of the package `nvidia-cuda-tileiras`, on
+    the PATH, or of the toolkit in `CUDA_HOME`.
+
+    Errors: NotInstalledError.
+    """
+    for path in _candidates():
+        if os.access(path, os.X_OK) and path.is_file():
+            return path
+    if given := os.environ.get(TILEIRAS):
+        raise NotInstalledError(f"{TILEIRAS}={given}: there is no program")
+    raise NotInstalledError(f"tileiras is not installed: {install_hint('cuda')}", name="tileiras")
+
+
+def _candidates() -> Iterator[Path]:
+    if given := os.environ.get(TILEIRAS):
+        yield Path(given)
+        return
+    spec = find_spec("nvidia")
+    for folder in (spec and spec.submodule_search_locations) or ():
+        yield from sorted(Path(folder).glob("cu*/bin/tileiras"), reverse=True)
+    if found := shutil.which("tileiras"):
+        yield Path(found)
+    for home in filter(None, map(os.environ.get, ("CUDA_HOME", "CUDA_PATH"))):
+        yield Path(home) / "bin" / "tileiras"
+
+
+def assemble(
+    module: ModuleOp,
+    target: Target,
+    *,
+    version: tuple[int, int] = (13, 3),
+    options: Sequence[str] = (),
+    cached: bool = True,
+) -> bytes:
+    """Return the cubin of the kernels in a module for a GPU.
+
+    `version` is that of the bytecode between them, `options` are those of `tileiras`, such as
+    `--lineinfo`. A cubin that the cache has is not assembled again. Errors: AssemblyError,
+    NotInstalledError; PasslineError for a target that is no GPU.
+    """
+    gpu = _gpu_of(target)
+    bytecode = write_tile_bytecode(module, version)
+    tool = find_tileiras()
+    key = _key(bytecode, gpu, stamp_of([tool]), *options)
+    if cached and (found := read_entry(key, _read_cubin)) is not None:
+        return found
+    cubin = _run(tool, bytecode, [f"--gpu-name={gpu}", *options])
+    if cached:
+        content = sha256(cubin).digest() + cubin
+        write_entry(key, len(content), lambda file: file.write(content))
+    return cubin
+
+
+def _gpu_of(target: Target) -> str:
+    if not target.is_cuda:
+        raise PasslineError(f"target {target} is no GPU: expected one of NVIDIA's, such as sm_90")
+    number = target.cpu.removeprefix("sm_")
+    if number not in map(str, GPUS):
+        raise PasslineError(
+            f"tileiras does not know the GPU '{target.cpu}': expected one of "
+            f"{', '.join(f'sm_{gpu}' for gpu in GPUS)}"
+        )
+    return target.cpu
+
+
+def _key(bytecode: bytes, *settings: str) -> str:
+    texts = [b"cubin", bytecode, *map(str.encode, settings)]
+    return sha256(b"".join(b"%d:%b" % (len(text), text) for text in texts)).hexdigest()
+
+
+def _read_cubin(file: IO[bytes]) -> bytes:
+    digest, cubin = file.read(32), file.read()
+    if sha256(cubin).digest() != digest:
+        raise Damaged
+    return cubin
+
+
+def _run(tool: Path, bytecode: bytes, options: Sequence[str]) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="passline-") as folder:
+        source, result = Path(folder, "kernels.tileirbc"), Path(folder, "kernels.cubin")
+        source.write_bytes(bytecode)
+        command = [str(tool), *options, str(source), "-o", str(result)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        except OSError as e:
+            raise AssemblyError(f"'{tool}' does not run: {e.strerror}") from e
+        if done.returncode or not result.exists():
+            raise AssemblyError(_reason(tool, done, str(source)))
+        return result.read_bytes()
+
+
+def _reason(tool: Path, done: subprocess.CompletedProcess[str], source: str) -> str:
+    """Return what went wrong, in one line: the first errors that name something."""
+    output = (done.stdout + done.stderr).replace(source, "the kernels")
+    errors = re.findall(r"^.*?\b(?:error|fatal)\s*:\s*(.*\S)", output, re.MULTILINE)
+    vague = "failed to compile Tile IR program"
+    known = [text for text in dict.fromkeys(errors) if text != vague]
+    if not known and (missing := _missing_parts(tool)):
+        return f"tileiras needs {' and '.join(missing)} beside it: {install_hint('cuda')}"
+    if not known and done.returncode < 0:
+        known = [f"it was ended by signal {-done.returncode}"]
+    return "tileiras: " + "; ".join(known[:3] or [vague, *output.split("\n")[:1]][:1])
+
+
+def _missing_parts(tool: Path) -> list[str]:
+    """Return the programs and libraries that the assembler calls, and that are not where it looks
+    for them."""
+    root = tool.resolve().parent.parent
+    libraries = [*root.glob("lib*/libnvvm.so*"), *root.glob("nvvm/lib*/libnvvm.so*")]
+    has_ptxas = (tool.resolve().parent / "ptxas").exists() or shutil.which("ptxas")
+    missing = [] if has_ptxas else ["ptxas (nvidia-cuda-nvcc)"]
+    return missing if libraries else [*missing, "libnvvm (nvidia-nvvm)"]
+
+
+# What kernels take of a processor, from the sections `.nv.info` of a cubin: records of a form, a
+# kind, a size and a value. Source: the output of NVIDIA's cuobjdump.
+
+_REGISTERS, _FRAME, _REQUIRED_THREADS = 0x2F, 0x11, 0x10
+_SIZED = 4
+"""The form of a record whose value has the size that it says."""
+SHARED, INFO = ".nv.shared.", ".nv.info."
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a kernel takes of a multiprocessor."""
+
+    registers: int
+    """The number of registers of a thread, of 32 bits."""
+    local_bytes: int
+    """The bytes of each thread in memory: registers that were spilled, and its arrays."""
+    shared_bytes: int
+    """The bytes of shared memory of a block, of known size."""
+    threads: int
+    """The number of threads of a block."""
+
+
+def resources(cubin: bytes) -> Mapping[str, Resources]:
+    """Return what each kernel of a cubin takes. Errors: AssemblyError for other data."""
+    try:
+        return _resources(cubin)
+    except (struct.error, IndexError, ValueError, UnicodeDecodeError) as e:
+        raise AssemblyError("the data is no cubin: its sections cannot be read") from e
+
+
+def _resources(cubin: bytes) -> Mapping[str, Resources]:
+    if cubin[:6] != b"\x7fELF\x02\x01":
+        raise ValueError
+    sections = dict(_sections(cubin))
+    of_symbol: dict[int, dict[int, int]] = {}
+    for kind, value in _records(sections[".nv.info"].content):
+        symbol, number = struct.unpack_from("<II", value)
+        of_symbol.setdefault(symbol, {})[kind] = number
+    symbols = _symbols(sections[".symtab"].content, sections[".strtab"].content)
+    found: dict[str, Resources] = {}
+    for symbol, facts in of_symbol.items():
+        name = symbols[symbol]
+        info = sections.get(INFO + name)
+        shared = sections.get(SHARED + name)
+        if info is not None and _REGISTERS in facts:
+            threads = dict(_records(info.content)).get(_REQUIRED_THREADS, struct.pack("<I", 0))
+            x, y, z = (*struct.unpack(f"<{len(threads) // 4}I", threads), 1, 1)[:3]
+            size = 0 if shared is None else shared.size
+            found[name] = Resources(facts[_REGISTERS], facts.get(_FRAME, 0), size, x * y * z)
+    return found
+
+
+@dataclass(frozen=True)
+class _ElfSection:
+    content: bytes
+    size: int
+    """The size in memory, of which the file may have nothing."""
+
+
+def _sections(cubin: bytes) -> Iterator[tuple[str, _ElfSection]]:
+    """Yield the sections of an ELF file of 64 bits by name."""
+    (start,) = struct.unpack_from("<Q", cubin, 0x28)
+    count, names = struct.unpack_from("<HH", cubin, 0x3C)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", cubin, start + 64 * i) for i in range(count)]
+    for name, _, _, _, offset, size, *_ in headers:
+        text = _text_at(cubin, headers[names][4] + name)
+        yield text, _ElfSection(cubin[offset : offset + size], size)
+
+
+def _symbols(table: bytes, names: bytes) -> list[str]:
+    starts = [struct.unpack_from("<I", table, at)[0] for at in range(0, len(table), 24)]
+    return [_text_at(names, start) for start in starts]
+
+
+def _text_at(data: bytes, start: int) -> str:
+    return data[start : data.index(0, start)].decode()
+
+
+def _records(info: bytes) -> Iterator[tuple[int, bytes]]:
+    position = 0
+    while position < len(info):
+        form, kind, value = struct.unpack_from("<BBH", info, position)
+        position += 4
+        if form == _SIZED:
+            yield kind, info[position : position + value]
+            position += value

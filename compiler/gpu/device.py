@@ -1,0 +1,361 @@
+"""Devices: the interface by which tile programs run, and NVIDIA's GPUs behind it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from ctypes import byref, c_float, c_int, c_size_t, c_void_p
+from functools import cache
+from time import perf_counter, sleep
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from xdsl.ir import Operation
+
+from ...dialects.cuda_tile.module_ops import ModuleOp as TileModuleOp
+from .driver import (
+    FAULTS,
+    INVALID_IMAGE,
+    NO_BINARY,
+    NOT_READY,
+    OUT_OF_MEMORY,
+    OUT_OF_RESOURCES,
+    SUCCESS,
+    UNSUPPORTED_PTX_VERSION,
+    Driver,
+    DriverError,
+    load_driver,
+)
+
+if TYPE_CHECKING:
+    from ..interpreters.arrays import Array
+
+Grid: TypeAlias = tuple[int, int, int]
+Scalar: TypeAlias = "ctypes._SimpleCData[Any]"  # pyright: ignore[reportPrivateUsage]
+"""An argument of a kernel: the address of a buffer, or a number."""
+
+
+class Address(ctypes.c_uint64):
+    """An argument that is the address of a buffer of `size` bytes."""
+
+    size = 0
+
+
+class Device(Protocol):
+    """A device with a memory of its own, which runs the entries of tile programs in order.
+
+    Addresses are numbers. Calls may return before they are done; `download`, `synchronize` and
+    `seconds` wait.
+    """
+
+    target: str
+    """The processor, as `sm_90`."""
+    name: str
+    dlpack: tuple[int, int]
+    """The device, as DLPack calls it."""
+    stream: int
+    """The stream on which everything runs."""
+    waits: bool
+    """Whether each launch waits, so that a fault names its kernel."""
+
+    def allocate(self, size: int) -> int:
+        """Allocate memory; DriverError with the code OUT_OF_MEMORY if there is too little."""
+        ...
+
+    def free(self, address: int) -> None: ...
+
+    def free_bytes(self) -> int: ...
+
+    def upload(self, address: int, array: Array) -> None:
+        """Copy a contiguous array to the device; it may change when the call returns."""
+        ...
+
+    def download(self, array: Array, address: int) -> None: ...
+
+    def copy(self, target: int, source: int, size: int) -> None: ...
+
+    def fill(self, address: int, pattern: bytes, count: int) -> None:
+        """Write a pattern of 1, 2, 4 or 8 bytes `count` times."""
+        ...
+
+    def assemble(self, kernels: Operation) -> bytes:
+        """Return a module of tile programs as code that `load` takes."""
+        ...
+
+    def load(self, code: bytes) -> Mapping[str, object]:
+        """Load code, and return its entries by their names."""
+        ...
+
+    def launch(
+        self, kernel: object, name: str, grid: Grid, arguments: Sequence[Scalar]
+    ) -> None: ...
+
+    def capture(self, work: Callable[[], None]) -> object:
+        """Return the work that a function gives to the device as one unit, which is not run."""
+        ...
+
+    def replay(self, graph: object) -> None: ...
+
+    def drop(self, graph: object) -> None: ...
+
+    def synchronize(self) -> None:
+        """Wait; DriverError, which names the kernels that may have failed, if one has."""
+        ...
+
+    def event(self) -> object:
+        """Record an event after all work so far."""
+        ...
+
+    def seconds(self, first: object, last: object) -> float: ...
+
+    def wait_in(self, stream: int) -> None:
+        """Let another stream wait for all work so far."""
+        ...
+
+
+LIMITS = (2**31 - 1, 65535, 65535)
+"""The most tile blocks of a grid in each dimension."""
+MAJOR, MINOR = 75, 76
+"""The numbers of the attributes of a device with its compute capability."""
+NON_BLOCKING = 1
+THREAD_LOCAL = 1
+"""The mode of a capture that other threads do not disturb."""
+SYNC = "PASSLINE_CUDA_SYNC"
+"""The environment variable that makes each launch wait, so that a fault names its kernel."""
+REMEMBERED = 4
+"""The number of the last launches that the error for a fault names."""
+SPIN, NAP = 200e-6, 50e-6
+"""The seconds for which a wait polls without a pause, and those of a pause."""
+
+
+class CudaDevice:
+    """An NVIDIA GPU, in the primary context, which other libraries use, too.
+
+    Work runs on a stream that waits for CUDA's default stream and the other way round, so that
+    arrays of libraries that work there are used in order.
+    """
+
+    def __init__(self, ordinal: int = 0, driver: Driver | None = None) -> None:
+        self._driver = driver = driver or load_driver()
+        number = c_int()
+        driver.call("cuDeviceGet", byref(number), ordinal)
+        self._number = number.value
+        self.target = f"sm_{self._attribute(MAJOR)}{self._attribute(MINOR)}"
+        text = ctypes.create_string_buffer(256)
+        driver.call("cuDeviceGetName", text, 256, self._number)
+        self.name = text.value.decode(errors="replace")
+        self.dlpack = (2, ordinal)
+        self._context = driver.handle("cuDevicePrimaryCtxRetain", self._number)
+        self._enter()
+        self.stream = driver.handle("cuStreamCreate", 0)
+        self._current = self.stream
+        self._last: deque[str] = deque(maxlen=REMEMBERED)
+        self.waits = os.environ.get(SYNC, "") not in ("", "0")
+
+    def _attribute(self, number: int) -> int:
+        value = c_int()
+        self._driver.call("cuDeviceGetAttribute", byref(value), number, self._number)
+        return value.value
+
+    def _enter(self) -> None:
+        """Make the context current, which belongs to a thread."""
+        self._driver.call("cuCtxSetCurrent", self._context)
+
+    def _call(self, name: str, *arguments: object) -> None:
+        code = self._driver.status(name, *arguments)
+        if code != SUCCESS:
+            raise self._error(name, code)
+
+    def _error(self, name: str, code: int) -> DriverError:
+        if code not in FAULTS:
+            return DriverError(self._driver.error_text(name, code), code)
+        kind, last = self._driver.name_of(code), ", ".join(self._last) or "unknown"
+        text = f"a kernel failed on {self.name}: {kind}; "
+        if self.waits:
+            return DriverError(f"{text}it is {last.rpartition(', ')[2]}", code)
+        return DriverError(f"{text}the last ones are {last}; {SYNC}=1 tells which it is", code)
+
+    # Memory
+
+    def allocate(self, size: int) -> int:
+        self._enter()
+        try:
+            return self._driver.handle("cuMemAlloc_v2", max(1, size))
+        except DriverError as error:
+            if error.code != OUT_OF_MEMORY:
+                raise self._error("cuMemAlloc_v2", error.code or 0) from None
+            text = f"{self.name} has too little memory: {size:,} bytes are needed, and "
+            text += f"{self.free_bytes():,} are free"
+            raise DriverError(text, OUT_OF_MEMORY) from None
+
+    def free(self, address: int) -> None:
+        self._enter()
+        self._driver.status("cuMemFree_v2", address)  # after a fault there is nothing to free
+
+    def free_bytes(self) -> int:
+        free, total = c_size_t(), c_size_t()
+        self._call("cuMemGetInfo_v2", byref(free), byref(total))
+        return free.value
+
+    def upload(self, address: int, array: Array) -> None:
+        self._enter()
+        source = array.ctypes.data
+        self._call("cuMemcpyHtoDAsync_v2", address, source, array.nbytes, self._current)
+
+    def download(self, array: Array, address: int) -> None:
+        self.synchronize()
+        target = array.ctypes.data
+        self._call("cuMemcpyDtoHAsync_v2", target, address, array.nbytes, self._current)
+        self.synchronize()
+
+    def copy(self, target: int, source: int, size: int) -> None:
+        self._call("cuMemcpyDtoDAsync_v2", target, source, size, self._current)
+
+    def fill(self, address: int, pattern: bytes, count: int) -> None:
+        if len(pattern) > 4 and len({*pattern}) > 1:
+            array = ctypes.create_string_buffer(pattern * count, len(pattern) * count)
+            source = ctypes.addressof(array)
+            self._call("cuMemcpyHtoDAsync_v2", address, source, len(array), self._current)
+            return
+        count *= max(1, len(pattern) // 4)
+        part = pattern[:4]
+        value = int.from_bytes(part, "little")
+        self._call(f"cuMemsetD{8 * len(part)}Async", address, value, count, self._current)
+
+    # Code
+
+    def assemble(self, kernels: Operation) -> bytes:
+        from .assemble import assemble
+
+        assert isinstance(kernels, TileModuleOp)
+        return assemble(kernels, self.target)
+
+    def load(self, code: bytes) -> LoadedCode:
+        self._enter()
+        try:
+            return LoadedCode(self._driver, code)
+        except DriverError as error:
+            if error.code not in (INVALID_IMAGE, NO_BINARY, UNSUPPORTED_PTX_VERSION):
+                raise
+            text = f"the code does not run on {self.name}: compile it for {self.target}, by "
+            raise DriverError(f"{text}target='{self.target}'", error.code) from None
+
+    def launch(self, kernel: object, name: str, grid: Grid, arguments: Sequence[Scalar]) -> None:
+        self._enter()
+        if any(not 0 < size <= limit for size, limit in zip(grid, LIMITS)):
+            text = f"kernel {name} needs a grid of {'x'.join(map(str, grid))} tile blocks: "
+            raise DriverError(f"{text}expected 1 to {'x'.join(map(str, LIMITS))}")
+        self._last.append(name)
+        parameters = (c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
+        block = (1, 1, 1, 0)  # the assembler knows the threads of a tile block
+        code = self._driver.status(
+            "cuLaunchKernel", kernel, *grid, *block, self._current, parameters, None
+        )
+        if code == OUT_OF_RESOURCES:
+            text = f"kernel {name} needs more registers or shared memory than a block of "
+            raise DriverError(f"{text}{self.name} has: compile it for {self.target}", code)
+        if code != SUCCESS:
+            raise self._error(f"the launch of {name}", code)
+        if self.waits and self._current == self.stream:
+            self.synchronize()
+
+    # Graphs, events, waits
+
+    def capture(self, work: Callable[[], None]) -> int:
+        self._enter()
+        # The default stream waits for the other one, which a capture does not allow.
+        self._current = self._driver.handle("cuStreamCreate", NON_BLOCKING)
+        try:
+            self._call("cuStreamBeginCapture_v2", self._current, THREAD_LOCAL)
+            graph = c_void_p()
+            try:
+                work()
+            finally:
+                self._driver.status("cuStreamEndCapture", self._current, byref(graph))
+            if not graph.value:
+                raise DriverError("the work of a call cannot be captured as a graph")
+            try:
+                return self._driver.handle("cuGraphInstantiateWithFlags", graph, 0)
+            finally:
+                self._call("cuGraphDestroy", graph)
+        finally:
+            self._driver.status("cuStreamDestroy_v2", self._current)
+            self._current = self.stream
+
+    def replay(self, graph: object) -> None:
+        self._enter()
+        self._call("cuGraphLaunch", graph, self.stream)
+
+    def drop(self, graph: object) -> None:
+        self._enter()
+        self._driver.status("cuGraphExecDestroy", graph)
+
+    def synchronize(self) -> None:
+        """Wait, and let Ctrl-C end the wait."""
+        self._enter()
+        start = perf_counter()
+        while (code := self._driver.status("cuStreamQuery", self.stream)) == NOT_READY:
+            if perf_counter() - start > SPIN:
+                sleep(NAP)
+        if code != SUCCESS:
+            raise self._error("cuStreamQuery", code)
+
+    def event(self) -> Event:
+        self._enter()
+        event = Event(self._driver)
+        self._call("cuEventRecord", event.handle, self.stream)
+        return event
+
+    def seconds(self, first: object, last: object) -> float:
+        assert isinstance(first, Event) and isinstance(last, Event)
+        self.synchronize()
+        milliseconds = c_float()
+        self._call("cuEventElapsedTime", byref(milliseconds), first.handle, last.handle)
+        return milliseconds.value / 1e3
+
+    def wait_in(self, stream: int) -> None:
+        event = self.event()
+        self._call("cuStreamWaitEvent", stream, event.handle, 0)
+
+
+@cache
+def default_device() -> CudaDevice:
+    """Return the first GPU of this process; `CUDA_VISIBLE_DEVICES` chooses it."""
+    return CudaDevice()
+
+
+class Event:
+    """An event of CUDA, which lives as long as this object."""
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self.handle = driver.handle("cuEventCreate", 0)
+
+    def __del__(self) -> None:
+        self._driver.status("cuEventDestroy_v2", self.handle)
+
+
+class LoadedCode(Mapping[str, object]):
+    """A cubin on the device: its kernels by their names. It lives as long as this object."""
+
+    def __init__(self, driver: Driver, code: bytes) -> None:
+        self._driver, self._handle = driver, 0
+        self._handle = driver.handle("cuModuleLoadData", code)
+        self._kernels: dict[str, int] = {}
+
+    def __getitem__(self, name: str) -> int:
+        if name not in self._kernels:
+            arguments = self._handle, name.encode()
+            self._kernels[name] = self._driver.handle("cuModuleGetFunction", *arguments)
+        return self._kernels[name]
+
+    def __iter__(self):
+        return iter(self._kernels)
+
+    def __len__(self) -> int:
+        return len(self._kernels)
+
+    def __del__(self) -> None:
+        if self._handle:
+            self._driver.status("cuModuleUnload", self._handle)

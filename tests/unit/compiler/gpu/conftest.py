@@ -1,0 +1,25 @@
+"""Devices for tests, and a module that adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from passline import load
+from support.fake_cuda import FakeCuda
+from xdsl.dialects.builtin import ModuleOp
+
+ADD = Path(__file__).with_name("add.mlir")
+
+
+@pytest.fixture
+def cuda(tmp_path: Path) -> FakeCuda:
+    """A driver that runs the kernel `add`."""
+    return FakeCuda(tmp_path)
+
+
+@pytest.fixture
+def add() -> Callable[[], ModuleOp]:
+    """Make the module that adds an array three times: x + x + x."""
+    return lambda: load(ADD)

@@ -1,0 +1,183 @@
+"""CUDA's driver: each call has the right arguments, and each failure is one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from passline.compiler.gpu.build import compile_for_device
+from passline.compiler.gpu.driver import Driver, DriverError
+from support.fake_cuda import FakeCuda
+from xdsl.dialects.builtin import ModuleOp
+
+Make = Callable[[], ModuleOp]
+X = np.arange(37, dtype=np.float32)
+
+
+def test_calls(cuda: FakeCuda, add: Make):
+    device = cuda.device()
+    assert (device.target, device.name, device.dlpack) == ("sm_90", "Fake", (2, 0))
+    function = compile_for_device(add(), "main", None, device)
+    np.testing.assert_array_equal(function(X)[0], 3 * X)
+    launch = "launch 3 1 1 of 1 1 1, 37"
+    calls = ["stream 0", "load cubin", "alloc 256", "upload 148", "alloc 256", "alloc 256"]
+    assert cuda.log() == [*calls, launch, launch, "download 148"]
+    np.testing.assert_array_equal(function(2 * X)[0], 6 * X)
+    captured = ["stream 1", "capture 1", launch, launch]
+    assert cuda.log() == ["upload 148", *captured, "graph of 2", "download 148"]
+    np.testing.assert_array_equal(function(-X)[0], -3 * X)
+    assert cuda.log() == ["upload 148", "graph of 2", "download 148"]
+
+
+def test_other_sizes_are_another_plan(cuda: FakeCuda, add: Make):
+    function = compile_for_device(add(), "main", None, cuda.device())
+    for size in (37, 1, 16, 37):
+        np.testing.assert_array_equal(function(X[:size])[0], 3 * X[:size])
+
+
+def test_memory_is_freed(cuda: FakeCuda, add: Make):
+    function = compile_for_device(add(), "main", None, cuda.device())
+    function(X)
+    cuda.log()
+    del function
+    assert sorted(cuda.log()) == ["free 256", "free 256", "free 256", "unload"]
+
+
+def test_waits(cuda: FakeCuda, add: Make):
+    cuda.set(busy=1000)
+    np.testing.assert_array_equal(
+        compile_for_device(add(), "main", None, cuda.device())(X)[0], 3 * X
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "count", "expected"),
+    [
+        (b"\x07", 5, ["set8 5"]),
+        (b"\x01\x02", 3, ["set16 3"]),
+        (b"\x01\x02\x03\x04", 3, ["set32 3"]),
+        (bytes(8), 3, ["set32 6"]),
+        (bytes(range(8)), 3, ["upload 24"]),
+    ],
+)
+def test_fill(cuda: FakeCuda, pattern: bytes, count: int, expected: list[str]):
+    device = cuda.device()
+    address = device.allocate(64)
+    cuda.log()
+    device.fill(address, pattern, count)
+    assert cuda.log() == expected
+    array = np.empty(len(pattern) * count, np.uint8)
+    device.download(array, address)
+    assert array.tobytes() == pattern * count
+
+
+def test_events(cuda: FakeCuda):
+    device = cuda.device()
+    assert device.seconds(device.event(), device.event()) == 2e-3
+
+
+# Errors
+
+
+def test_no_driver():
+    with pytest.raises(DriverError, match="libnone.so was not found: install NVIDIA's driver, 580"):
+        Driver("libnone.so")
+
+
+def test_older_driver(cuda: FakeCuda):
+    cuda.set(version=12080)
+    with pytest.raises(DriverError, match="supports CUDA 12.8: expected 13.0 or newer, which driver"):
+        cuda.device()
+
+
+def test_driver_without_a_function():
+    with pytest.raises(DriverError, match="NVIDIA's driver lacks cuInit: install release 580"):
+        Driver("libc.so.6")
+
+
+def test_no_device(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch):
+    from passline.compiler.gpu.driver import load_driver
+
+    monkeypatch.setenv("PASSLINE_LIBCUDA", cuda.file)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")
+    cuda.set(devices=0)
+    load_driver.cache_clear()
+    with pytest.raises(DriverError, match="no NVIDIA GPU is visible.*CUDA_VISIBLE_DEVICES is '7'"):
+        load_driver()
+
+
+def test_too_little_memory(cuda: FakeCuda, add: Make):
+    function = compile_for_device(add(), "main", None, cuda.device())
+    cuda.set(memory=600)
+    text = "Fake has too little memory: 256 bytes are needed, and 88 are free"
+    with pytest.raises(DriverError, match=text):
+        function(X)
+    cuda.set(memory=1 << 20)
+    np.testing.assert_array_equal(function(X)[0], 3 * X)
+
+
+def test_memory_of_other_plans_is_used_if_there_is_too_little(cuda: FakeCuda, add: Make):
+    function = compile_for_device(add(), "main", None, cuda.device())
+    cuda.set(memory=3 * 512)
+    for size in (100, 37, 100):
+        x = np.ones(size, np.float32)
+        np.testing.assert_array_equal(function(x)[0], 3 * x)
+
+
+@pytest.mark.parametrize("code", [200, 209])
+def test_code_for_another_device(cuda: FakeCuda, add: Make, code: int):
+    cuda.set(image=code, major=12)
+    text = "the code does not run on Fake: compile it for sm_120, by target='sm_120'"
+    with pytest.raises(DriverError, match=text):
+        compile_for_device(add(), "main", None, cuda.device())
+
+
+def test_kernel_that_exceeds_a_limit(cuda: FakeCuda, add: Make):
+    function = compile_for_device(add(), "main", None, cuda.device())
+    cuda.set(launch=701)
+    text = r"kernel @add at .*add.mlir:9:3 needs more registers or shared memory than a block of Fake"
+    with pytest.raises(DriverError, match=text):
+        function(X)
+
+
+def test_grid_that_exceeds_a_limit(cuda: FakeCuda):
+    text = "kernel f needs a grid of 1x70000x1 tile blocks: expected 1 to 2147483647x65535x65535"
+    with pytest.raises(DriverError, match=text):
+        cuda.device().launch(0, "f", (1, 70000, 1), [])
+
+
+def test_a_fault_names_the_last_kernels(cuda: FakeCuda, add: Make):
+    function = compile_for_device(add(), "main", None, cuda.device())
+    cuda.set(fault=700)
+    text = (
+        r"a kernel failed on Fake: CUDA_ERROR_ILLEGAL_ADDRESS; the last ones are "
+        r"@add at .*:9:3, @add at .*:11:3; PASSLINE_CUDA_SYNC=1 tells which it is"
+    )
+    with pytest.raises(DriverError, match=text):
+        function(X)
+
+
+def test_a_fault_names_its_kernel(cuda: FakeCuda, add: Make, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PASSLINE_CUDA_SYNC", "1")
+    function = compile_for_device(add(), "main", None, cuda.device())
+    cuda.set(fault=700)
+    with pytest.raises(DriverError, match=r"ILLEGAL_ADDRESS; it is @add at .*add.mlir:9:3$"):
+        function(X)
+
+
+def test_interruption_frees_memory(
+    cuda: FakeCuda, add: Make, monkeypatch: pytest.MonkeyPatch
+):
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    function = compile_for_device(add(), "main", None, cuda.device())
+    monkeypatch.setattr("passline.compiler.gpu.device.sleep", interrupt)
+    cuda.set(busy=10**9)
+    cuda.log()
+    with pytest.raises(KeyboardInterrupt):
+        function(X)
+    log = cuda.log()
+    assert sum(line.startswith("free") for line in log) == 3
+    assert sum(line.startswith("alloc") for line in log) == 3
