@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from .tir.inject_double_buffer import InjectDoubleBuffer as InjectDoubleBuffer
     from .tir.instrument_bound_checkers import InstrumentBoundCheckers as InstrumentBoundCheckers
     from .tir.loop_partition import LoopPartition as LoopPartition
+    from .tir.lower_cuda_tile import LowerToCudaTile as LowerToCudaTile
     from .tir.lower_tir import LowerTIR as LowerTIR
     from .tir.narrow_data_type import NarrowDataType as NarrowDataType
     from .tir.outline_parallel import OutlineParallel as OutlineParallel

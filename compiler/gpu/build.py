@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, UnitAttr
 
 from ...dialects.cuda_tile.module_ops import ModuleOp as TileModuleOp
 from ...dialects.target import Target, entered_target
+from ...passes.tir.lower_cuda_tile import LowerToCudaTile
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.garbage_collection import paused_collector
 from ...passmanager.ir.text.parser import parse_module
@@ -96,7 +97,8 @@ def target_for(module: ModuleOp, target: Target | None, device: Device) -> Targe
 
 def lowering_to_tiles(entry: str, target: Target) -> Sequential:
     """Return the pipeline that lowers a module from any stage to host functions and kernels."""
-    return Sequential([lowering_to_kernels(entry, target, target.cores)], name="complete-lowering")
+    kernels = lowering_to_kernels(entry, target, target.cores)
+    return Sequential([kernels, LowerToCudaTile()], name="complete-lowering")
 
 
 def device_program(

@@ -10,7 +10,6 @@ from traceback import clear_frames
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from ...dialects.tir.ops import output_count

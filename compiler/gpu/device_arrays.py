@@ -165,7 +165,7 @@ def read_device_array(name: str, value: object, device: Device) -> DeviceArray:
         return value
     if is_foreign(value):
         return _by_dlpack(name, value, device)
-    interface = cast("dict[str, Any]", getattr(value, "__cuda_array_interface__"))
+    interface = cast("dict[str, Any]", value.__cuda_array_interface__)
     shape, dtype = interface["shape"], np.dtype(interface["typestr"])
     if not is_contiguous(shape, [s // dtype.itemsize for s in interface.get("strides") or ()]):
         raise _gaps(name)

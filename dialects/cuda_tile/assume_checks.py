@@ -7,6 +7,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import BoundedAttr, DivByAttr, SameElementsAttr
+from .checks import width_of
 from .types import PointerType, TensorViewType, TileType
 
 __all__ = ["check_predicate"]
@@ -60,12 +61,9 @@ def _check_groups(name: str, tile: TileType, sizes: tuple[int, ...]) -> None:
 
 def _check_bounded(predicate: BoundedAttr, type: Attribute) -> None:
     element = _tile(type, "bounded", pointers=False).element_type
-    assert isinstance(element, IntegerType)
-    least = -(1 << element.width.data - 1)
+    least = -(1 << width_of(element) - 1)
     bounds = [b.data for b in (predicate.lb, predicate.ub) if isinstance(b, IntAttr)]
     if any(not least <= bound < -least for bound in bounds):
-        raise VerifyException(
-            f"bounded: expected bounds from {least} to {-least - 1}, got {bounds}"
-        )
+        raise VerifyException(f"bounded: expected {least} to {-least - 1}, got {bounds}")
     if bounds != sorted(bounds):
         raise VerifyException(f"bounded: expected a lower bound of {bounds[1]} at most")

@@ -20,6 +20,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
 from ...passmanager.releases.attributes import EnumAttribute
@@ -417,7 +418,7 @@ def _print_hints(printer: Printer, processor: str, hints: Attribute) -> None:
 def _print_hint(printer: Printer, name: str, value: Attribute) -> None:
     """Print a hint without its type if it is an i64 or i1, which is how they are read."""
     printer.print_string(f"{name} = ")
-    if isinstance(value, IntegerAttr) and value.type == i64:
+    if isa(value, IntegerAttr[I64]):
         return printer.print_string(str(value.value.data))
     printer.print_attribute(value)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from xdsl.dialects.builtin import Float32Type, IntegerType, i32, i64
+from xdsl.dialects.builtin import FixedBitwidthType, Float32Type, i32, i64
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -14,8 +14,11 @@ from .attributes import (
     MemoryOrderingSemantics,
     MemoryOrderingSemanticsAttr,
     MemoryScopeAttr,
+    RoundingMode,
+    RoundingModeAttr,
 )
-from .types import FLOATS, TileType
+from .elements import FLOATS
+from .types import TileType
 
 __all__ = [
     "LOAD_ORDERS",
@@ -24,6 +27,7 @@ __all__ = [
     "check_atomic",
     "check_f32",
     "check_mode",
+    "check_rounding",
     "check_same_element",
     "check_same_shape",
     "check_types",
@@ -51,8 +55,8 @@ def tile(type: Attribute) -> TileType:
 
 def width_of(element: Attribute) -> int:
     """Return the number of bits of a number."""
-    width = element.width.data if isinstance(element, IntegerType) else None
-    return getattr(element, "bitwidth", 0) if width is None else width
+    assert isinstance(element, FixedBitwidthType)
+    return element.bitwidth
 
 
 def check_same_shape(*types: Attribute) -> None:
@@ -116,3 +120,9 @@ def check_atomic(order: MemoryOrderingSemanticsAttr) -> None:
     """Check the memory order of an atomic operation."""
     if order.data is MemoryOrderingSemantics.WEAK:
         raise VerifyException("memory order weak: expected relaxed, acquire, release or acq_rel")
+
+
+def check_rounding(mode: RoundingModeAttr, allowed: Sequence[RoundingMode]) -> None:
+    """Raise VerifyException unless the rounding mode is one of those allowed."""
+    if mode.data not in allowed:
+        raise VerifyException(f"rounding {mode.data}: expected {', '.join(allowed)}")

@@ -13,7 +13,8 @@ from xdsl.irdl import AttrConstraint
 from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.releases.attributes import VerificationContext
-from .types import FLOATS, INTEGERS, NARROW_FLOATS, PointerType, TileType, scalar
+from .elements import FLOATS, INTEGERS, NARROW_FLOATS
+from .types import PointerType, TileType, scalar
 
 __all__ = [
     "BOOL",

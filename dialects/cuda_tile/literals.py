@@ -6,13 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, TensorType, i1
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i1
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ...passmanager.releases.floats import pack, print_float
-from .types import I4, TileType, is_float, parse_type, print_type
+from .checks import width_of
+from .elements import is_float, is_number
+from .types import TileType, parse_type, print_type
 
 __all__ = ["parse_elements", "print_elements", "tensor_of"]
 
@@ -27,7 +29,7 @@ def parse_elements(parser: Parser) -> tuple[DenseIntOrFPElementsAttr, TileType]:
     with parser.in_angle_brackets():
         start = parser.pos
         element = parse_type(parser)
-        if not ((isinstance(element, IntegerType) and element != I4) or is_float(element)):
+        if not is_number(element):
             parser.raise_error(f"expected the type of numbers, got {element}", start)
         parser.parse_punctuation(":")
         shape, values = _parse_nested(parser, element)
@@ -60,11 +62,11 @@ def _parse_nested(parser: Parser, element: Attribute) -> tuple[tuple[int, ...], 
 def _parse_number(parser: Parser, element: Attribute) -> int | float:
     start = parser.pos
     value = parser.parse_number(allow_boolean=element == i1)
-    if not isinstance(element, IntegerType):
+    if is_float(element):
         return _float(parser, value, element, start)
     if isinstance(value, float):
         parser.raise_error(f"expected an integer of {element}, got {value}", start)
-    width = element.width.data
+    width = width_of(element)
     if not -(1 << width - 1) <= value < 1 << width:
         parser.raise_error(f"{value} does not fit into {element}", start)
     return value & 1 if element == i1 else value - (value >> width - 1 > 0) * (1 << width)

@@ -19,7 +19,6 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..signature import of_signature
@@ -43,7 +42,7 @@ from .checks import (
 from .constraints import BOOL, NUMBER, POINTER, SCALAR_POINTER, TILE
 from .memory_effects import LoadEffect, StoreEffect
 from .syntax import HINTS, MEMORY, types
-from .tile_op import Operand, TileOp
+from .tile_op import Operand, PureOp, TileOp
 from .types import PointerType, TokenType, pointee
 
 __all__ = [
@@ -58,7 +57,7 @@ __all__ = [
 
 
 @irdl_op_definition
-class MakeTokenOp(TileOp):
+class MakeTokenOp(PureOp):
     """A token that waits for nothing."""
 
     name = "cuda_tile.make_token"
@@ -67,13 +66,11 @@ class MakeTokenOp(TileOp):
 
     result = result_def(TokenType)
 
-    traits = traits_def(Pure())
-
     assembly_format = "attr-dict " + types("result")
 
 
 @irdl_op_definition
-class JoinTokensOp(TileOp):
+class JoinTokensOp(PureOp):
     """A token that waits for all of `tokens`."""
 
     name = "cuda_tile.join_tokens"
@@ -82,8 +79,6 @@ class JoinTokensOp(TileOp):
 
     tokens = var_operand_def(TokenType)
     result = result_def(TokenType)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$tokens attr-dict " + types("result")
 
@@ -112,6 +107,8 @@ class AllocaOp(TileOp):
 
     @of_signature
     def verify_(self) -> None:
+        if (count := self.num_elem.value.data) < 0:
+            raise VerifyException(f"num_elem {count}: expected 0 or more")
         alignment, pointer = self.alignment.value.data, tile(self.result.type).element_type
         if alignment <= 0 or alignment & (alignment - 1):
             raise VerifyException(f"alignment {alignment}: expected a power of two")

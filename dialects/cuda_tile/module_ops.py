@@ -39,7 +39,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface, SymbolTable
+from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.ir.text.default_dialect import DefaultDialect
@@ -57,7 +57,7 @@ from .checks import check_types
 from .constraints import BOOL, SCALAR_I32, SCALAR_POINTER, TILE
 from .control_ops import ReturnOp
 from .syntax import end_block, parse_parameters, print_parameters, types
-from .tile_op import TileOp
+from .tile_op import PureOp, TileOp
 from .types import PointerType, TileType, TokenType, scalar
 
 __all__ = [
@@ -209,15 +209,13 @@ class GlobalOp(TileOp):
 
 
 @irdl_op_definition
-class GetGlobalOp(TileOp):
+class GetGlobalOp(PureOp):
     """The pointer to a global variable."""
 
     name = "cuda_tile.get_global"
 
     global_name = prop_def(FlatSymbolRefAttr, prop_name="name")
     result = result_def(SCALAR_POINTER)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$name attr-dict " + types("result")
 
@@ -230,7 +228,7 @@ class GetGlobalOp(TileOp):
 
 
 @irdl_op_definition
-class GetTileBlockIdOp(TileOp):
+class GetTileBlockIdOp(PureOp):
     """The place of this tile block in the grid."""
 
     name = "cuda_tile.get_tile_block_id"
@@ -241,13 +239,11 @@ class GetTileBlockIdOp(TileOp):
     blockId_y = result_def(SCALAR_I32)
     blockId_z = result_def(SCALAR_I32)
 
-    traits = traits_def(Pure())
-
     assembly_format = "attr-dict " + types("blockId_x")
 
 
 @irdl_op_definition
-class GetNumTileBlocksOp(TileOp):
+class GetNumTileBlocksOp(PureOp):
     """The size of the grid."""
 
     name = "cuda_tile.get_num_tile_blocks"
@@ -257,8 +253,6 @@ class GetNumTileBlocksOp(TileOp):
     gridSize_x = result_def(SCALAR_I32)
     gridSize_y = result_def(SCALAR_I32)
     gridSize_z = result_def(SCALAR_I32)
-
-    traits = traits_def(Pure())
 
     assembly_format = "attr-dict " + types("gridSize_x")
 

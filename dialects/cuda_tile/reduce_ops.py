@@ -29,7 +29,7 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import Pure, RecursiveMemoryEffect, is_side_effect_free
+from xdsl.traits import RecursiveMemoryEffect, is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.ir.text.default_dialect import DefaultDialect
@@ -45,9 +45,10 @@ from .attributes import SignednessAttr
 from .checks import check_same_element, check_same_shape, check_types, tile
 from .constraints import TILE, TileOf
 from .control_ops import YieldOp
+from .elements import FLOATS
 from .syntax import types
-from .tile_op import TileOp
-from .types import FLOATS, TileType, scalar
+from .tile_op import PureOp, TileOp
+from .types import TileType, scalar
 
 __all__ = ["MmaFOp", "MmaFScaledOp", "MmaIOp", "ReduceOp", "ScanOp"]
 
@@ -58,7 +59,7 @@ SCALE = TileOf((Float8E4M3FNType, Float8E8M0FNUType))
 
 
 @irdl_op_definition
-class MmaFOp(TileOp):
+class MmaFOp(PureOp):
     """lhs @ rhs + acc on floats: of rank 2, or 3 with a batch dimension."""
 
     name = "cuda_tile.mmaf"
@@ -71,8 +72,6 @@ class MmaFOp(TileOp):
     acc = operand_def(T)
     fast_acc = opt_prop_def(UnitAttr)
     result = result_def(T)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$lhs `,` $rhs `,` $acc (`fast_acc` $fast_acc^)? attr-dict " + types(
         "lhs, rhs, acc"
@@ -89,7 +88,7 @@ class MmaFOp(TileOp):
 
 
 @irdl_op_definition
-class MmaIOp(TileOp):
+class MmaIOp(PureOp):
     """lhs @ rhs + acc on integers of 8 bits, summed in 32 bits."""
 
     name = "cuda_tile.mmai"
@@ -104,8 +103,6 @@ class MmaIOp(TileOp):
     signedness_rhs = prop_def(SignednessAttr)
     result = result_def(T)
 
-    traits = traits_def(Pure())
-
     assembly_format = (
         "$lhs `,` $rhs `,` $acc custom<Keyword>($signedness_lhs) "
         "custom<Keyword>($signedness_rhs) attr-dict " + types("lhs, rhs, acc")
@@ -117,7 +114,7 @@ class MmaIOp(TileOp):
 
 
 @irdl_op_definition
-class MmaFScaledOp(TileOp):
+class MmaFScaledOp(PureOp):
     """(lhs * lhs_scale) @ (rhs * rhs_scale) + acc: one scale for each block of elements along the
     dimension of the sums."""
 
@@ -132,8 +129,6 @@ class MmaFScaledOp(TileOp):
     lhs_scale = operand_def(SCALE)
     rhs_scale = operand_def(SCALE)
     result = result_def(T)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$lhs `,` $rhs `,` $acc `,` $lhs_scale `,` $rhs_scale attr-dict " + types(
         "lhs, rhs, acc, lhs_scale, rhs_scale"

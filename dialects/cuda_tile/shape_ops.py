@@ -30,9 +30,10 @@ from ...passmanager.releases.floats import FloatTF32Type
 from ..signature import of_signature
 from .checks import check_same_element, check_types, tile, width_of
 from .constraints import INT, NUMBER, SCALAR_I32, TILE, TileOf
+from .elements import I4
 from .syntax import types
-from .tile_op import TileOp
-from .types import I4, TileType
+from .tile_op import PureOp, TileOp
+from .types import TileType
 
 __all__ = [
     "BroadcastOp",
@@ -81,14 +82,12 @@ class ConstantOp(TileOp):
 
 
 @irdl_op_definition
-class IotaOp(TileOp):
+class IotaOp(PureOp):
     """The tile [0, 1, ..., n - 1]."""
 
     name = "cuda_tile.iota"
 
     result = result_def(INT)
-
-    traits = traits_def(Pure())
 
     assembly_format = "attr-dict " + types("result")
 
@@ -102,15 +101,13 @@ class IotaOp(TileOp):
 
 
 @irdl_op_definition
-class BroadcastOp(TileOp):
+class BroadcastOp(PureOp):
     """The tile, repeated in the dimensions in which it has one element."""
 
     name = "cuda_tile.broadcast"
 
     source = operand_def(TILE)
     result = result_def(TILE)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict " + types("source -> result")
 
@@ -123,15 +120,13 @@ class BroadcastOp(TileOp):
 
 
 @irdl_op_definition
-class ReshapeOp(TileOp):
+class ReshapeOp(PureOp):
     """The elements in the same row-major order in another shape."""
 
     name = "cuda_tile.reshape"
 
     source = operand_def(TILE)
     result = result_def(TILE)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict " + types("source -> result")
 
@@ -145,7 +140,7 @@ class ReshapeOp(TileOp):
 
 
 @irdl_op_definition
-class PermuteOp(TileOp):
+class PermuteOp(PureOp):
     """Dimension i of the result is dimension `permutation[i]` of the tile."""
 
     name = "cuda_tile.permute"
@@ -153,8 +148,6 @@ class PermuteOp(TileOp):
     source = operand_def(TILE)
     permutation = prop_def(DenseArrayBase[I32])
     result = result_def(TILE)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$source $permutation attr-dict " + types("source -> result")
 
@@ -173,7 +166,7 @@ class PermuteOp(TileOp):
 
 
 @irdl_op_definition
-class CatOp(TileOp):
+class CatOp(PureOp):
     """Two tiles beside each other in dimension `dim`."""
 
     name = "cuda_tile.cat"
@@ -182,8 +175,6 @@ class CatOp(TileOp):
     rhs = operand_def(TILE)
     dim = prop_def(IntegerAttr[I64])
     result = result_def(TILE)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$lhs `,` $rhs `dim` `=` $dim attr-dict " + types("lhs, rhs -> result")
 
@@ -203,7 +194,7 @@ class CatOp(TileOp):
 
 
 @irdl_op_definition
-class ExtractOp(TileOp):
+class ExtractOp(PureOp):
     """A part of the tile: it is split into parts of the size of the result, and `indices` count
     these parts, not elements."""
 
@@ -212,8 +203,6 @@ class ExtractOp(TileOp):
     source = operand_def(TILE)
     indices = var_operand_def(SCALAR_I32)
     result = result_def(TILE)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$source `[` $indices `]` attr-dict " + types("source -> result")
 
@@ -242,15 +231,13 @@ def _check_same_bytes(source: Attribute, result: Attribute) -> None:
 
 
 @irdl_op_definition
-class PackOp(TileOp):
+class PackOp(PureOp):
     """The bits of a tile of rank 1, as bytes."""
 
     name = "cuda_tile.pack"
 
     source = operand_def(UNPACKED)
     result = result_def(PACKED)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict " + types("source -> result")
 
@@ -260,15 +247,13 @@ class PackOp(TileOp):
 
 
 @irdl_op_definition
-class UnpackOp(TileOp):
+class UnpackOp(PureOp):
     """Bytes as the bits of a tile of rank 1."""
 
     name = "cuda_tile.unpack"
 
     source = operand_def(PACKED)
     result = result_def(UNPACKED)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict " + types("source -> result")
 

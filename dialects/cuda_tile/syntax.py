@@ -23,6 +23,7 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
+from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
 from .attributes import (
@@ -123,7 +124,7 @@ def print_ended_region(printer: Printer, region: Region, end: type[Operation]) -
     """Print a region without the arguments of its block, and without its terminator if that is
     the one that `end_block` adds."""
     last = region.block.last_op
-    implicit = type(last) is end and not last.operands and not last.attributes
+    implicit = isinstance(last, end) and not (last.operands or last.attributes)
     printer.print_region(region, print_entry_block_args=False, print_block_terminators=not implicit)
 
 
@@ -289,7 +290,7 @@ def _print_elements(
 ) -> None:
     state.print_whitespace(printer)
     constant = value.get(op)
-    assert isinstance(constant, DenseIntOrFPElementsAttr)
+    assert isa(constant, DenseIntOrFPElementsAttr)
     print_elements(printer, constant)
 
 

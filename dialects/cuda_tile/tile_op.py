@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import ClassVar, TypeAlias
 
 from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, traits_def
+from xdsl.traits import Pure
 from xdsl.utils.str_enum import StrEnum
 
 from .attributes import attribute_of
 from .syntax import DIRECTIVES
 
-__all__ = ["Operand", "TileOp"]
+__all__ = ["Operand", "PureOp", "TileOp"]
 
 Operand: TypeAlias = SSAValue | Sequence[SSAValue] | None
 """That of one definition: a sequence if it is variadic, None if it is optional and absent."""
@@ -55,3 +56,9 @@ class TileOp(IRDLOperation, ABC):
         if not isinstance(like, SSAValue):
             raise ValueError(f"{cls.name}: the types of its results must be given")
         return (like.type,)
+
+
+class PureOp(TileOp, ABC):
+    """An operation that only computes its results."""
+
+    traits = traits_def(Pure())

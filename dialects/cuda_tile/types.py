@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
-    BFloat16Type,
     ContainerType,
-    Float16Type,
-    Float32Type,
-    Float64Type,
     IntAttr,
     IntegerType,
     NoneAttr,
     ShapedType,
-    i1,
-    i8,
-    i16,
-    i32,
-    i64,
 )
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -31,21 +21,11 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ...passmanager.releases.floats import (
-    Float4E2M1FNType,
-    Float8E4M3FNType,
-    Float8E5M2Type,
-    Float8E8M0FNUType,
-    FloatTF32Type,
-)
 from .attributes import PaddingValue, PaddingValueAttr
+from .elements import I4, check_number, check_tile_shape, is_number
 
 __all__ = [
     "DYNAMIC_INDEX",
-    "FLOATS",
-    "I4",
-    "INTEGERS",
-    "NARROW_FLOATS",
     "GatherScatterViewType",
     "PartitionViewType",
     "PointerType",
@@ -54,30 +34,12 @@ __all__ = [
     "TileType",
     "TileView",
     "TokenType",
-    "is_float",
     "parse_type",
     "pointee",
     "print_type",
     "scalar",
 ]
 
-MAX_ELEMENTS = 1 << 24
-"""The most elements of a tile."""
-
-INTEGERS = (i1, i8, i16, i32, i64)
-I4 = IntegerType(4)
-"""The type of elements that `exti`, `trunci`, `pack` and `unpack` convert."""
-FLOATS = (Float16Type(), BFloat16Type(), Float32Type(), Float64Type())
-"""The types of floats with arithmetic."""
-NARROW_FLOATS = (
-    FloatTF32Type,
-    Float8E4M3FNType,
-    Float8E5M2Type,
-    Float8E8M0FNUType,
-    Float4E2M1FNType,
-)
-"""The types of floats that are converted, and multiplied by `mmaf`. Older releases of xDSL have
-none of them."""
 Shape: TypeAlias = ArrayAttr[IntAttr]
 
 
@@ -93,30 +55,6 @@ def _dynamic_text(sizes: Sequence[int], separator: str) -> str:
     return separator.join("?" if size == DYNAMIC_INDEX else str(size) for size in sizes)
 
 
-def is_float(type: Attribute) -> bool:
-    """Return whether a type is one of the floats of tiles."""
-    return type in FLOATS or isinstance(type, NARROW_FLOATS)
-
-
-def _check_element(type: Attribute, pointers: bool = False) -> None:
-    if type in INTEGERS or is_float(type):
-        return
-    if not pointers:
-        raise VerifyException(f"{type} is no number of CUDA Tile IR: expected i1, i8, ... or f64")
-    if not isinstance(type, PointerType) and type != I4:
-        raise VerifyException(f"{type} is no element of a tile: expected a number or a pointer")
-
-
-def _check_tile_shape(shape: Sequence[int], element_type: Attribute) -> None:
-    """Raise VerifyException unless tiles can have this shape."""
-    if any(size <= 0 or size & (size - 1) for size in shape):
-        raise VerifyException(f"sizes of tiles are powers of two, got {[*shape]}")
-    if (count := prod(shape)) > MAX_ELEMENTS:
-        raise VerifyException(f"a tile has at most {MAX_ELEMENTS} elements, got {count}")
-    if isinstance(element_type, Float4E2M1FNType) and count == 1:
-        raise VerifyException("a tile of f4E2M1FN has an even number of elements, got 1")
-
-
 @irdl_attr_definition
 class PointerType(ParametrizedAttribute, TypeAttribute):
     """A pointer to a number in global memory."""
@@ -126,7 +64,7 @@ class PointerType(ParametrizedAttribute, TypeAttribute):
     pointee_type: Attribute
 
     def verify(self) -> None:
-        _check_element(self.pointee_type)
+        check_number(self.pointee_type)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -151,8 +89,10 @@ class TileType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerType[A
         super().__init__(_sizes(shape), element_type)
 
     def verify(self) -> None:
-        _check_element(self.element_type, pointers=True)
-        _check_tile_shape(self.get_shape(), self.element_type)
+        element = self.element_type
+        if not (is_number(element) or isinstance(element, PointerType) or element == I4):
+            raise VerifyException(f"{element} is no element of a tile: expected a number or ptr")
+        check_tile_shape(self.get_shape(), self.element_type)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -216,7 +156,7 @@ class TensorViewType(ParametrizedAttribute, TypeAttribute):
         super().__init__(element_type, _sizes(shape), _sizes(strides))
 
     def verify(self) -> None:
-        _check_element(self.element_type)
+        check_number(self.element_type)
         if len(self.shape) != len(self.strides):
             raise VerifyException(
                 f"a tensor_view has a stride for each size: expected {len(self.shape)} strides, "
@@ -290,15 +230,11 @@ class TileView(ParametrizedAttribute, TypeAttribute):
             raise VerifyException(
                 f"expected tiles of the rank of the tensor_view, {rank}, got {len(shape)}"
             )
-        _check_tile_shape(shape, self.tensor_view.element_type)
-        self._verify_padding()
-
-    def _verify_padding(self) -> None:
+        check_tile_shape(shape, self.tensor_view.element_type)
         element, padding = self.tensor_view.element_type, self.padding_value
-        if isinstance(padding, NoneAttr) or padding.data is PaddingValue.ZERO:
-            return
-        if isinstance(element, IntegerType):
-            raise VerifyException(f"padding_value {padding.data} is one of floats, not {element}")
+        special = isinstance(padding, PaddingValueAttr) and padding.data is not PaddingValue.ZERO
+        if special and isinstance(element, IntegerType):
+            raise VerifyException(f"{padding} is one of floats, not {element}")
 
     def verify_indices(self, types: Sequence[Attribute]) -> None:
         """Raise VerifyException unless values of these types select a tile."""
@@ -327,8 +263,8 @@ def _verify_dim_map(dim_map: Sequence[int], rank: int) -> None:
 
 
 def _dim_map_text(dim_map: Sequence[int]) -> str:
-    identity = [*dim_map] == [*range(len(dim_map))]
-    return "" if identity else f", dim_map=[{', '.join(map(str, dim_map))}]"
+    text = f", dim_map=[{', '.join(map(str, dim_map))}]"
+    return "" if [*dim_map] == [*range(len(dim_map))] else text
 
 
 @irdl_attr_definition
@@ -473,10 +409,6 @@ class TokenType(ParametrizedAttribute, TypeAttribute):
     """The order of operations on memory; no value at run time."""
 
     name = "cuda_tile.token"
-
-
-# The text of types. Between the brackets of others, and in the syntax of operations, they have no
-# prefix: `tile<4x!cuda_tile.ptr<f32>>` is read as well, but `tile<4xptr<f32>>` is printed.
 
 
 _PREFIX = "cuda_tile."

@@ -28,7 +28,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import NoMemoryEffect, Pure
+from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..signature import of_signature
@@ -46,7 +46,7 @@ from .checks import LOAD_ORDERS, STORE_ORDERS, check_access, check_mode, check_t
 from .constraints import INT, SCALAR_INT, SCALAR_POINTER, TILE
 from .memory_effects import LoadEffect, StoreEffect
 from .syntax import HINTS, MEMORY, types
-from .tile_op import Operand, TileOp
+from .tile_op import Operand, PureOp, TileOp
 from .types import (
     GatherScatterViewType,
     PartitionViewType,
@@ -78,9 +78,9 @@ VIEW = BaseAttr(TileView)
 def _view_of(view: type[TileView], tensor_view: AttrConstraint) -> AttrConstraint:
     """Return the constraint that a type is a view of the tensor view that a variable is."""
     names = [name for name, _ in view.get_irdl_definition().parameters]
-    return ParamAttrConstraint(
-        view, [tensor_view if name == "tensor_view" else AnyAttr() for name in names]
-    )
+    others = AnyAttr()
+    parameters = (*(tensor_view if name == "tensor_view" else others for name in names),)
+    return ParamAttrConstraint(view, parameters)
 
 
 @irdl_op_definition
@@ -186,7 +186,7 @@ def _print_sizes(printer: Printer, sizes: Sequence[int], values: Sequence[SSAVal
 
 
 @irdl_op_definition
-class MakePartitionViewOp(TileOp):
+class MakePartitionViewOp(PureOp):
     """The grid of tiles of a tensor."""
 
     name = "cuda_tile.make_partition_view"
@@ -195,13 +195,11 @@ class MakePartitionViewOp(TileOp):
     tensor_view = operand_def(T)
     result = result_def(_view_of(PartitionViewType, T))
 
-    traits = traits_def(Pure())
-
     assembly_format = "$tensor_view attr-dict " + types("result")
 
 
 @irdl_op_definition
-class MakeStridedViewOp(TileOp):
+class MakeStridedViewOp(PureOp):
     """The tiles of a tensor at the multiples of strides."""
 
     name = "cuda_tile.make_strided_view"
@@ -210,13 +208,11 @@ class MakeStridedViewOp(TileOp):
     tensor_view = operand_def(T)
     result = result_def(_view_of(StridedViewType, T))
 
-    traits = traits_def(Pure())
-
     assembly_format = "$tensor_view attr-dict " + types("result")
 
 
 @irdl_op_definition
-class MakeGatherScatterViewOp(TileOp):
+class MakeGatherScatterViewOp(PureOp):
     """The tiles of a tensor at indices that are a tile in one dimension."""
 
     name = "cuda_tile.make_gather_scatter_view"
@@ -224,8 +220,6 @@ class MakeGatherScatterViewOp(TileOp):
     T: ClassVar = VarConstraint("T", BaseAttr(TensorViewType))
     tensor_view = operand_def(T)
     result = result_def(_view_of(GatherScatterViewType, T))
-
-    traits = traits_def(Pure())
 
     assembly_format = "$tensor_view attr-dict " + types("result")
 

@@ -154,17 +154,17 @@ def _print_twice(text: str, name: str) -> str:
     first = _printed(text, name)
     if (second := _printed(first, name)) != first:
         raise PasslineError(f"printed anew, it differs:\n{first}\n{second}")
-    generic = _printed(first, name, PrintStyle(generic=True))
+    generic = _printed(first, name, generic=True)
     if (third := _printed(generic, name)) != first:
         raise PasslineError(f"read from generic form, it differs:\n{first}\n{third}")
     return first
 
 
-def _printed(text: str, name: str, style: PrintStyle = PrintStyle()) -> str:
+def _printed(text: str, name: str, *, generic: bool = False) -> str:
     ctx = make_context()
     module: ModuleOp = parse_module(ctx, text, name)
     module.verify()
-    return module_text(module, ctx, style)
+    return module_text(module, ctx, PrintStyle(generic=generic))
 
 
 def _compare(name: str, content: str, printed: str, outcome: Outcome) -> None:

@@ -26,18 +26,15 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ....dialects.cuda_tile import elementwise_ops as tile
 from ....dialects.cuda_tile.attributes import ComparisonPredicate, RoundingMode, Signedness
 from ....dialects.relax.types import SmallFloat, is_integer, is_unsigned
-from ....dialects.tir.functions import PrimFuncOp
 from ....dialects.tir.ops import LikelyOp, YieldOp
 from ..approximations import exponential, logarithm, trigonometric
 from ..approximations.arithmetic import Lanes
 from ..approximations.polynomials import Expansion, in_f64
 from ..approximations.small_codes import number_of, truncate
-from ..builder import Elements, KernelBuilder, Tensor
 from ..choices import NoKernel
-from ..legalizations import legalization_of
 from .tile_writer import TileWriter, tile_of
 
-__all__ = ["elementwise_on_tiles", "on_tiles", "scalar_block_on_tiles", "tile_element"]
+__all__ = ["on_tiles", "scalar_block_on_tiles", "tile_element"]
 
 OnTiles: TypeAlias = Callable[[TileWriter, Operation, Sequence[SSAValue]], SSAValue]
 SIGNED, UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED
@@ -101,31 +98,6 @@ def scalar_block_on_tiles(
             results = [on_tiles(w, op, [values[v] for v in op.operands], index)]
         values.update(zip(op.results, results, strict=True))
     return [values[v] for v in last.operands]
-
-
-def elementwise_on_tiles(w: TileWriter, op: Operation, operands: Sequence[SSAValue]) -> SSAValue:
-    """Compute an element-wise operation on tensors for each element of tiles, by its legalization.
-
-    Errors: NoKernel for an operation without one, or that no tiles compute.
-    """
-    legalize = legalization_of(op)
-    if legalize is None:
-        raise NoKernel(f"there is no kernel for '{op.name}'")
-    types = [getattr(v.type, "element_type", v.type) for v in op.operands]
-    func = PrimFuncOp("scalar", types)
-    b = KernelBuilder(func)
-
-    def scalar(argument: SSAValue) -> Tensor:
-        return Elements((), argument.type, lambda _, __: argument)
-
-    result = legalize(op, b, *map(scalar, func.args))
-    if isinstance(result, tuple):
-        raise NoKernel(f"'{op.name}' has several results")
-    value = result.read(b, [])
-    func.body.block.add_op(scf.YieldOp(value))
-    tiles = dict[SSAValue, SSAValue](zip(func.args, operands, strict=True))
-    (computed,) = scalar_block_on_tiles(w, func.body.block, tiles)
-    return w.broadcast(computed, max((tile_of(t).get_shape() for t in operands), key=len))
 
 
 def constant(w: TileWriter, op: arith.ConstantOp, index: Attribute) -> SSAValue:

@@ -15,9 +15,9 @@ from ....dialects.target import Target
 from ....dialects.tir.functions import UnknownExtent
 from ..choices import Choice, NoKernel
 from ..kernel import Kernel, kernel_of
+from .elementwise_tiles import elementwise_on_tiles
 from .row_kernels import row_program
 from .row_operations import ROW_OPERATIONS
-from .scalar_ops import elementwise_on_tiles
 from .tile_attention import attention_program
 from .tile_builder import ENTRIES, Family, OnTiles, TileKernel, group_of, kernel_from
 from .tile_convolutions import CONVOLUTIONS
