@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
@@ -17,7 +18,7 @@ from xdsl.utils.hints import isa
 import passline
 from passline.compiler.interpreters.arrays import dtype_of
 from passline.compiler.interpreters.cuda_tile.grid import run_entry
-from passline.compiler.kernels.gpu.elementwise_tiles import elementwise_on_tiles
+from passline.compiler.kernels.gpu.scalar_ops import elementwise_on_tiles
 from passline.compiler.kernels.gpu.tile_builder import TileKernel
 from passline.compiler.kernels.gpu.tile_kernels import tile_kernel_of
 from passline.dialects.relax.types import is_element
@@ -49,6 +50,13 @@ def size_of(array: Array, axis: int) -> int:
     return array.shape[axis]
 
 
+def selected(condition: bool, then: Any, otherwise: Any) -> Any:
+    """Return one of two values."""
+    return then if condition else otherwise
+
+
+COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+"""The comparisons of integers, by their numbers."""
 HOST: dict[str, Callable[..., Any]] = {
     "arith.addi": operator.add,
     "arith.subi": operator.sub,
@@ -59,10 +67,9 @@ HOST: dict[str, Callable[..., Any]] = {
     "arith.maxui": max,
     "arith.minsi": min,
     "arith.maxsi": max,
-    "arith.cmpi": operator.eq,
+    "arith.ori": bool.__or__,
+    "arith.select": selected,
     "memref.dim": size_of,
-    "arith.ori": lambda a, b: a | b,
-    "arith.select": lambda condition, a, b: a if condition else b,
 }
 """The operations of the functions on the host."""
 
@@ -82,6 +89,8 @@ def run_kernel(kernel: TileKernel, buffers: Sequence[Array], *, check: bool = Tr
             number = op.properties["value"]
             assert isinstance(number, IntegerAttr)
             values[op.results[0]] = number.value.data
+        elif isinstance(op, CmpiOp):
+            values[op.results[0]] = COMPARISONS[op.predicate.value.data](*operands)
         elif op.name == "memref.alloc":
             values[op.results[0]] = allocated(op.results[0].type, operands)
         elif op.name == "cf.assert":
