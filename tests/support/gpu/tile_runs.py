@@ -18,7 +18,7 @@ from xdsl.utils.hints import isa
 import passline
 from passline.compiler.interpreters.arrays import dtype_of
 from passline.compiler.interpreters.cuda_tile.grid import run_entry
-from passline.compiler.kernels.gpu.scalar_ops import elementwise_on_tiles
+from passline.compiler.kernels.gpu.elementwise_tiles import elementwise_on_tiles
 from passline.compiler.kernels.gpu.tile_builder import TileKernel
 from passline.compiler.kernels.gpu.tile_kernels import tile_kernel_of
 from passline.dialects.relax.types import is_element
