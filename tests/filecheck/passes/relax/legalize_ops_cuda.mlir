@@ -8,15 +8,15 @@
 // CHECK:         [[BLOCKS:%.*]] = arith.constant 512 : index
 // CHECK:         tir.launch @kernels::@fused_matmul_add_relu{{\[}}[[BLOCKS]]
 // CHECK:       cuda_tile.module @kernels {
-// CHECK:         entry @fused_matmul_add_relu([[A:%.*]]: tile<ptr<f16>>, {{%.*}}: tile<ptr<f16>>
-// CHECK:         [[ALIGNED:%.*]] = assume div_by<16>, [[A]]
+// CHECK:         entry @fused_matmul_add_relu([[A:%[0-9]+]]: tile<ptr<f16>>, {{%[0-9]+}}: tile<ptr<f16>>
+// CHECK:         [[ALIGNED:%[0-9]+]] = assume div_by<16>, [[A]]
 // CHECK:         get_tile_block_id
-// CHECK:         [[TENSOR:%.*]] = make_tensor_view [[ALIGNED]], shape = [4096, 4096], strides = [4096, 1]
-// CHECK:         [[VIEW:%.*]] = make_partition_view [[TENSOR]] : partition_view<tile=(128x64), padding_value = zero
-// CHECK:         [[SUMS:%.*]] = for [[STEP:%.*]] in ({{.*}}) : tile<i32> iter_values([[ACC:%.*]] = {{%.*}}) -> (tile<128x256xf32>)
-// CHECK-NEXT:      [[LHS:%.*]], {{%.*}} = load_view_tko weak [[VIEW]][{{%.*}}, [[STEP]]]
-// CHECK-NEXT:      [[RHS:%.*]], {{%.*}} = load_view_tko weak {{%.*}}{{\[}}[[STEP]]
-// CHECK-NEXT:      [[NEXT:%.*]] = mmaf [[LHS]], [[RHS]], [[ACC]] : tile<128x64xf16>, tile<64x256xf16>, tile<128x256xf32>
+// CHECK:         [[TENSOR:%[0-9]+]] = make_tensor_view [[ALIGNED]], shape = [4096, 4096], strides = [4096, 1]
+// CHECK:         [[VIEW:%[0-9]+]] = make_partition_view [[TENSOR]] : partition_view<tile=(128x64), padding_value = zero
+// CHECK:         [[SUMS:%[0-9]+]] = for [[STEP:%[0-9]+]] in ({{.*}}) : tile<i32> iter_values([[ACC:%[0-9]+]] = {{%.*}}) -> (tile<128x256xf32>)
+// CHECK-NEXT:      [[LHS:%[0-9]+]], {{%[0-9]+}} = load_view_tko weak [[VIEW]][{{%.*}}, [[STEP]]]
+// CHECK-NEXT:      [[RHS:%[0-9]+]], {{%[0-9]+}} = load_view_tko weak {{%[0-9]+}}{{\[}}[[STEP]]
+// CHECK-NEXT:      [[NEXT:%[0-9]+]] = mmaf [[LHS]], [[RHS]], [[ACC]] : tile<128x64xf16>, tile<64x256xf16>, tile<128x256xf32>
 // CHECK-NEXT:      continue [[NEXT]]
 // CHECK:         ftof [[SUMS]] {{.*}} -> tile<128x256xf16>
 // CHECK:         broadcast {{.*}} : tile<1x256xf16> -> tile<128x256xf16>
@@ -36,7 +36,7 @@ func.func @large(%x: tensor<4096x4096xf16>, %w: tensor<4096x4096xf16>, %b: tenso
 // There are fewer tiles than multiprocessors: blocks share the terms of one, and another entry adds
 // what they computed, in order.
 // CHECK-LABEL: @few(
-// CHECK:       [[PARTS:%.*]] = memref.alloc() {{.*}} : memref<32x1x64xf32>
+// CHECK:       [[PARTS:%[0-9]+]] = memref.alloc() {{.*}} : memref<32x1x64xf32>
 // CHECK:       tir.launch @kernels::@fused_matmul_parts[{{.*}}] (%x, %w, [[PARTS]])
 // CHECK-NEXT:  tir.launch @kernels::@fused_matmul[{{.*}}] (%x, %w, {{%.*}}, [[PARTS]])
 // CHECK:       entry @fused_matmul_parts(
