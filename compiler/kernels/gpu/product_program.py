@@ -63,6 +63,8 @@ class Product:
     rhs: Source
     frame: Frame
     """The frame of the result and of what is computed of it."""
+    gathered: str = ""
+    """The side, m or n, of the operand that is gathered, if one is."""
 
     @property
     def sides(self) -> dict[Axis, Extent]:
@@ -153,6 +155,8 @@ def tiles_of(group: TileGroup, product: Product) -> ProductTiles:
         kind_of_terms=terms.name,
         bytes=bytes_of(terms),
         target=group.target,
+        known=all(isinstance(size, int) for size in sizes.values()),
+        gathered=product.gathered,
     )
     tiles = host.decide(space)
     text = f"a block computes {tiles.m}x{tiles.n} sums, {tiles.k} terms at a time"

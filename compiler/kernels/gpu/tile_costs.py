@@ -38,6 +38,8 @@ LATENCY = 800
 """The cycles until an operand's tile is there."""
 LEAST_REGISTERS = 16 << 10
 """The bytes of registers of a block with small tiles, in sums."""
+GATHER = 0.1
+"""The cycles in which the offset and the mask of an element are computed, and it is loaded."""
 UNKNOWN = {"batch": 16, "m": 512, "n": 512, "k": 512}
 """The sizes for which tiles are chosen where they are not known."""
 RATES = {"f16": 1024, "tf32": 512, "i8": 2048, "f32": 128, "f64": 64}
@@ -68,12 +70,17 @@ class ProductSpace(Space[ProductTiles]):
     bytes: int
     """Those of an element of the operands."""
     target: Target
+    known: bool = True
+    """Whether all sizes are known: otherwise there may be many tiles, and blocks share none."""
+    gathered: str = ""
+    """The side, m or n, of the operand that is gathered element by element, if one is."""
 
     kind = "product-tiles"
 
     def problem(self) -> Form:
         sizes = {"batch": self.batch, "m": self.m, "n": self.n, "k": self.k}
-        return {**sizes, "terms": self.kind_of_terms}
+        how = {"terms": self.kind_of_terms, "known": self.known, "gathered": self.gathered}
+        return {**sizes, **how}
 
     def candidates(self) -> Iterator[ProductTiles]:
         rows, columns = (
@@ -81,7 +88,8 @@ class ProductSpace(Space[ProductTiles]):
         )
         terms = {min(line // self.bytes, max(16, power_of_two(self.k))) for line in LINES}
         for m, n, k, parts in product(rows, columns, sorted(terms), PARTS):
-            if self.fits(m, n, k) and parts <= ceil(self.k / k):
+            most = ceil(self.k / k) if self.known else 1
+            if self.fits(m, n, k) and parts <= most:
                 yield ProductTiles(m, n, k, parts)
 
     def fits(self, m: int, n: int, k: int) -> bool:
@@ -97,6 +105,8 @@ class ProductSpace(Space[ProductTiles]):
         resident = min(self.resident(c), ceil(blocks / cores))
         steps = ceil(ceil(self.k / c.k) / c.parts)
         compute = c.m * c.n * c.k / self.rate(c)
+        if self.gathered:
+            compute += GATHER * c.k * (c.m if self.gathered == "m" else c.n)
         load = (c.m + c.n) * c.k * self.bytes / L2_RATE
         # Blocks of a multiprocessor share its units, and wait for memory at the same time.
         step = max(LATENCY / (STAGES - 1), resident * (STEP + max(compute, load)))
