@@ -98,10 +98,10 @@ class AttentionPlan:
     # Parts of the keys, if there are few queries
 
     def parts(self, cores: int) -> int:
-        """Return the number of blocks that share the keys of a query; 1 if there are queries
-        enough, or few keys."""
+        """Return the number of blocks that share the keys of a query; 1 if there are queries for
+        more than one tile, or few keys."""
         blocks, tiles = volume(self.counts), self.key_tiles
-        if not isinstance(blocks, int) or is_at_most(tiles, SHORT):
+        if self.counts[2] != 1 or not isinstance(blocks, int) or is_at_most(tiles, SHORT):
             return 1
         most = min(PARTS_LIMIT, 2 * cores // blocks)
         return max(1, min(most, tiles) if isinstance(tiles, int) else most)
