@@ -21,11 +21,11 @@ from ....dialects.relax.types import is_integer, is_unsigned, tensor_type
 from ....dialects.tir.functions import Extent, Shape, volume
 from ....passmanager.releases.floats import FloatTF32Type
 from ..choices import NoKernel
-from ..tiles.schedules import nominal, nominal_volume
+from ..tiles.schedules import nominal
 from .product_frame import Axis, Frame, ProductBlock, Reader, Values
 from .row_frame import is_fill
 from .tile_builder import TileGroup, TileLaunch, TileProgram
-from .tile_costs import ProductSpace, ProductTiles
+from .tile_costs import UNKNOWN, ProductSpace, ProductTiles
 from .tile_writer import SIGN, TileWriter, tile_of
 
 __all__ = ["Product", "Source", "Terms", "operand", "product_kernel", "terms_of"]
@@ -63,6 +63,8 @@ class Product:
     rhs: Source
     frame: Frame
     """The frame of the result and of what is computed of it."""
+    gathered: str = ""
+    """The side, m or n, of the operand that is gathered, if one is."""
 
     @property
     def sides(self) -> dict[Axis, Extent]:
@@ -146,14 +148,15 @@ def product_kernel(group: TileGroup, product: Product) -> TileProgram:
 def tiles_of(group: TileGroup, product: Product) -> ProductTiles:
     """Choose the sizes of tiles."""
     terms, host = product.terms, group.host
+    batch = volume(product.batch)
+    sizes = {"batch": batch, "m": product.m, "n": product.n, "k": product.k}
     space = ProductSpace(
-        batch=nominal_volume(product.batch),
-        m=nominal(product.m),
-        n=nominal(product.n),
-        k=nominal(product.k),
+        **{name: nominal(size, UNKNOWN[name]) for name, size in sizes.items()},
         kind_of_terms=terms.name,
         bytes=bytes_of(terms),
         target=group.target,
+        known=all(isinstance(size, int) for size in sizes.values()),
+        gathered=product.gathered,
     )
     tiles = host.decide(space)
     text = f"a block computes {tiles.m}x{tiles.n} sums, {tiles.k} terms at a time"

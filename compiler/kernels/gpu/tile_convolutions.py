@@ -124,7 +124,8 @@ def product_of(group: TileGroup, windows: Windows, out: Layout) -> Product:
     image = image_source(windows, terms, positions, rows, k)
     weight = operand(op.weight, weight_frame(windows, rows), terms, k, is_lhs=not rows)
     lhs, rhs = (image, weight) if rows else (weight, image)
-    return Product(op, batch, m, n, k, terms, lhs, rhs, frame)
+    gathered = "" if image_frame(windows, rows) else "m" if rows else "n"
+    return Product(op, batch, m, n, k, terms, lhs, rhs, frame, gathered)
 
 
 def result_frame(shape: Shape, groups: int, rows: bool) -> Frame:
@@ -155,7 +156,7 @@ def image_source(
 ):
     """Return the windows of the data as an operand; `rows` says that positions are the rows."""
     op = windows.op
-    if windows.is_trivial and (frame := image_frame(windows, rows)) is not None:
+    if (frame := image_frame(windows, rows)) is not None:
         return operand(op.data, frame, terms, k, is_lhs=rows)
     elements = volume(windows.shape)
     if isinstance(elements, int) and elements >= INDEXED:
@@ -168,10 +169,12 @@ def image_source(
 
 
 def image_frame(windows: Windows, rows: bool) -> Frame | None:
-    """Return the frame of data that is multiplied as it is; None if its layout is not that of the
-    result."""
+    """Return the frame of data that is multiplied as it is; None if windows have several elements,
+    or its layout is not that of the result."""
     op, shape = windows.op, windows.shape
-    if windows.data.axes == ("N" + op.SPATIAL + "C" if rows else "NC" + op.SPATIAL):
+    if windows.is_trivial and windows.data.axes == (
+        "N" + op.SPATIAL + "C" if rows else "NC" + op.SPATIAL
+    ):
         frame = result_frame(shape, op.groups, rows)
         axes = ("m", 0, "k") if rows else (0, 1, "k", "n")
         return Frame(shape, axes, frame.groups, frame.split)

@@ -11,7 +11,7 @@ from ....dialects.target import Target
 from ..choices import Form, Space
 from .tile_writer import power_of_two
 
-__all__ = ["ProductSpace", "ProductTiles"]
+__all__ = ["UNKNOWN", "ProductSpace", "ProductTiles"]
 
 SIDES = (16, 32, 64, 128, 256)
 LINES = (64, 128)
@@ -30,9 +30,19 @@ LAUNCH = 4000
 """The cycles of one more launch."""
 START = 1200
 """The cycles until a block has its first tiles, and after its last product."""
-STEP = 60
-"""The cycles between two steps along the terms."""
-RATES = {"f16": 1024, "bf16": 1024, "tf32": 512, "i8": 2048, "f32": 128, "f64": 64}
+STEP = 50
+"""The cycles that a block waits for itself in each step."""
+FULL_TILE = 128 * 128
+"""The elements of a tile from which on units are full."""
+LATENCY = 800
+"""The cycles until an operand's tile is there."""
+LEAST_REGISTERS = 16 << 10
+"""The bytes of registers of a block with small tiles, in sums."""
+GATHER = 0.1
+"""The cycles in which the offset and the mask of an element are computed, and it is loaded."""
+UNKNOWN = {"batch": 16, "m": 512, "n": 512, "k": 512}
+"""The sizes for which tiles are chosen where they are not known."""
+RATES = {"f16": 1024, "tf32": 512, "i8": 2048, "f32": 128, "f64": 64}
 """The products that a multiprocessor adds in a cycle, by the type of the operands."""
 
 
@@ -60,12 +70,17 @@ class ProductSpace(Space[ProductTiles]):
     bytes: int
     """Those of an element of the operands."""
     target: Target
+    known: bool = True
+    """Whether all sizes are known: otherwise there may be many tiles, and blocks share none."""
+    gathered: str = ""
+    """The side, m or n, of the operand that is gathered element by element, if one is."""
 
     kind = "product-tiles"
 
     def problem(self) -> Form:
         sizes = {"batch": self.batch, "m": self.m, "n": self.n, "k": self.k}
-        return {**sizes, "terms": self.kind_of_terms}
+        how = {"terms": self.kind_of_terms, "known": self.known, "gathered": self.gathered}
+        return {**sizes, **how}
 
     def candidates(self) -> Iterator[ProductTiles]:
         rows, columns = (
@@ -73,7 +88,8 @@ class ProductSpace(Space[ProductTiles]):
         )
         terms = {min(line // self.bytes, max(16, power_of_two(self.k))) for line in LINES}
         for m, n, k, parts in product(rows, columns, sorted(terms), PARTS):
-            if self.fits(m, n, k) and parts <= ceil(self.k / k):
+            most = ceil(self.k / k) if self.known else 1
+            if self.fits(m, n, k) and parts <= most:
                 yield ProductTiles(m, n, k, parts)
 
     def fits(self, m: int, n: int, k: int) -> bool:
@@ -85,25 +101,39 @@ class ProductSpace(Space[ProductTiles]):
     def estimate(self, candidate: ProductTiles) -> float:
         c = candidate
         tiles = self.batch * ceil(self.m / c.m) * ceil(self.n / c.n)
-        waves = ceil(tiles * c.parts / self.target.cores)
+        blocks, cores = tiles * c.parts, self.target.cores
+        resident = min(self.resident(c), ceil(blocks / cores))
         steps = ceil(ceil(self.k / c.k) / c.parts)
         compute = c.m * c.n * c.k / self.rate(c)
+        if self.gathered:
+            compute += GATHER * c.k * (c.m if self.gathered == "m" else c.n)
         load = (c.m + c.n) * c.k * self.bytes / L2_RATE
-        block = START + steps * (STEP + max(compute, load)) + c.m * c.n * 4 / L2_RATE
+        # Blocks of a multiprocessor share its units, and wait for memory at the same time.
+        step = max(LATENCY / (STAGES - 1), resident * (STEP + max(compute, load)))
+        block = START + steps * step + resident * c.m * c.n * 4 / L2_RATE
         operands = self.batch * (self.m + self.n) * self.k * self.bytes
-        return max(waves * block, operands / self.bandwidth) + self.combination(c, tiles)
+        time = ceil(blocks / (cores * resident)) * block
+        return max(time, START + operands / self.bandwidth) + self.combination(c, tiles)
+
+    def resident(self, c: ProductTiles) -> int:
+        """Return the blocks that run on a multiprocessor at a time."""
+        shared = STAGES * (c.m + c.n) * c.k * self.bytes
+        registers = max(c.m * c.n * max(4, self.bytes), LEAST_REGISTERS)
+        return max(1, min(self.target.l1_cache // shared, ACCUMULATOR // registers))
 
     @property
     def bandwidth(self) -> float:
         return MEMORY_RATE * self.target.cores
 
     def rate(self, c: ProductTiles) -> float:
-        """Return the products in a cycle; tensor cores are full from 64 rows on."""
-        full = RATES[self.kind_of_terms]
+        """Return the products in a cycle: the smaller a tile, the more often operands are read
+        from shared memory."""
+        rate, full = RATES[self.kind_of_terms], FULL_TILE
         if self.kind_of_terms in ("f32", "f64"):
-            return full
-        newer = self.target.cpu in ("sm_90", "sm_100")
-        return full * (2 if newer else 1) * min(1, max(c.m, c.n) / 64) * min(1, c.m / 32)
+            full //= 4  # no tensor cores: registers are enough for smaller tiles
+        elif self.target.cpu in ("sm_90", "sm_100"):
+            rate *= 2
+        return rate * min(1, c.m * c.n / full) ** 0.25
 
     def combination(self, c: ProductTiles, tiles: int) -> float:
         """Return the cycles of adding the parts: a launch, and twice their bytes."""
