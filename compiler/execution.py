@@ -31,10 +31,10 @@ from .interpreters.signature import (
 from .source import Source, load
 
 if TYPE_CHECKING:
-    from .interpreters.arrays import Array
-    from .interpreters.dlpack import SupportsDLPack
     from .gpu.cuda_function import CudaFunction
     from .gpu.device import Device
+    from .interpreters.arrays import Array
+    from .interpreters.dlpack import SupportsDLPack
     from .native import NativeFunction
 
 __all__ = [
@@ -241,8 +241,9 @@ def compile(
     `native` makes machine code, with llvmlite; `numpy` does not need it. Kernels are made for
     `target`, such as `x86-64-v3`, by default for the target of the module, that of
     `with Target(...)`, or this machine. For a GPU, such as `sm_90`, the engine is `cuda`, which
-    makes tile programs; `cuda-interpreter` runs them without a GPU, slowly. A call of machine code runs on up to `threads` threads,
-    where there is enough work; without an OpenMP runtime, there is a warning, and it runs on one.
+    makes tile programs; `cuda-interpreter` runs them without a GPU, slowly. A call of machine code
+    runs on up to `threads` threads, where there is enough work; without an OpenMP runtime, there
+    is a warning, and it runs on one.
     With `cache`, machine code is kept in `$XDG_CACHE_HOME/passline`, and loaded from there if the
     same module is compiled again; it is not where instruments are to see the passes.
 

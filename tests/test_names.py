@@ -49,9 +49,12 @@ def test_no_class_name_stands_for_two_things() -> None:
 
 _ONNX = Path("compiler/frontends/onnx")
 
-PARALLEL = [{_ONNX / "operators", _ONNX / "contrib"}]
+PARALLEL = [
+    {_ONNX / "operators", _ONNX / "contrib"},
+    {Path("dialects/relax"), Path("dialects/cuda_tile")},
+]
 """The folders of a layer that have files of the same names by design: converters of ONNX's
-operators by family, and of those that onnxruntime adds."""
+operators by family, and of those that onnxruntime adds; types and attributes of dialects."""
 
 
 def layer(place: Path) -> str:

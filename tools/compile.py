@@ -20,6 +20,8 @@ from ..compiler.compile.code import compile_code, empty_object, object_files
 from ..compiler.compile.interface import FIRST_LINE, Interface, header_text
 from ..compiler.compile.linker import Linker, find_linker, openmp_library, version_script
 from ..compiler.compile.signature import identifier, signature_of
+from ..compiler.gpu.build import lowering_to_tiles
+from ..compiler.gpu.kernel_files import MANIFEST_START, kernel_files
 from ..compiler.interpreters.signature import entry_function
 from ..compiler.native.jit import load_llvm
 from ..compiler.native.lowering import NECESSARY, bind_target, complete_lowering
@@ -44,6 +46,7 @@ class PasslineCompileMain(PasslineOptMain):
             ("model.onnx -O3 -o model.so", "a library with a C interface"),
             ("x.mlir --function f -o f.o --target=aarch64", "an object file for another processor"),
             ("x.mlir -O3 -o x.ll", "LLVM IR"),
+            ("model.onnx -O3 --target=sm_90 -o x.cubin", "kernels of a GPU, and x.json about them"),
         ),
         "--passes -O --function --output-file --target --shape --dim --version --help",
     )
@@ -59,9 +62,11 @@ class PasslineCompileMain(PasslineOptMain):
         help = "the function to compile, by default main"
         add("--function", type=nonempty_text, default="main", metavar="NAME", help=help)
         help = "what to make, by default what the suffix of the output file says: so, a shared "
-        help += "library; o, an object file; ll, LLVM IR; s, assembly"
+        help += "library; o, an object file; ll, LLVM IR; s, assembly; cubin, kernels of a GPU; "
+        help += "tileirbc, these as bytecode of CUDA Tile IR"
         add("--emit", choices=[*KINDS], help=help)
-        help = "the header to write, by default FILE.h for FILE.so and FILE.o, else none"
+        help = "the header to write, by default FILE.h for FILE.so and FILE.o, for FILE.cubin and "
+        help += "FILE.tileirbc FILE.json, which describes the kernels, else none"
         add("--header", type=written_file, metavar="FILE.h", help=help)
         help = "the threads on which the function runs, where there is enough work; by default 1"
         add("--threads", type=positive, default=1, metavar="N", help=help)
@@ -90,17 +95,21 @@ class PasslineCompileMain(PasslineOptMain):
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Bind the target first, and append the rest of the lowering."""
         processor, threads = processor_of(self.args), self.args.threads
+        if processor is not None and processor.is_cuda:
+            rest = lowering_to_tiles(self.args.function, processor)
+            return super().use_pipeline([bind_target(processor, processor.cores), *passes, rest])
         rest = complete_lowering(self.args.function, processor, threads)
         super().use_pipeline([bind_target(processor, threads), *passes, rest])
 
     def required_passes(self) -> Sequence[str]:
         """Return the required passes, and those that machine code needs."""
-        return [*super().required_passes(), *NECESSARY]
+        return [*super().required_passes(), *NECESSARY, "lower-to-cuda-tile"]
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline, which may take long, after a look for the linker."""
         entry_function(prog, self.args.function)
-        load_llvm()
+        if (processor := processor_of(self.args)) is None or not processor.is_cuda:
+            load_llvm()
         self.target = self.target_for(prog)
         self.linker = find_linker(self.target) if self.kind == "so" else None
         super().apply_passes(prog)
@@ -112,6 +121,15 @@ class PasslineCompileMain(PasslineOptMain):
         PasslineError if its files are not in ELF.
         """
         target = processor_of(self.args) or known_target(prog) or host()
+        if target.is_cuda != (self.kind in ON_GPU):
+            kinds = [kind for kind in KINDS if (kind in ON_GPU) == target.is_cuda]
+            raise PasslineError(
+                f"the target {target.cpu} is for {KINDS[kinds[0]]}: expected an output file "
+                f"with one of {', '.join(f'.{kind}' for kind in kinds)}, not .{self.kind}; name another "
+                "target with --target"
+            )
+        if target.is_cuda:
+            return target
         if "linux" not in target.triple:
             raise PasslineError(
                 f"libraries are made for Linux, not for {target.triple}: name a --target, such as "
@@ -130,6 +148,10 @@ class PasslineCompileMain(PasslineOptMain):
     def write_result(self, prog: ModuleOp, result: ResultFile) -> None:
         """Compile the function, and write its code and the header."""
         assert isinstance(result, LibraryFiles)
+        if self.target.is_cuda:
+            code, manifest = kernel_files(prog, self.args.function, self.target, self.kind)
+            result.header.write(manifest)
+            return result.write_parts([code])
         with paused_collector():
             prepared = prepare(prog, self.args.function, self.target, self.args.threads)
         interface = Interface(
@@ -210,9 +232,17 @@ def linked(
             return [mmap(file.fileno(), 0, access=ACCESS_READ)]
 
 
-KINDS = {"so": "a shared library", "o": "an object file", "ll": "LLVM IR", "s": "assembly"}
+KINDS = {
+    "so": "a shared library",
+    "o": "an object file",
+    "ll": "LLVM IR",
+    "s": "assembly",
+    "cubin": "kernels of a GPU",
+    "tileirbc": "kernels of a GPU as bytecode",
+}
 """What can be made: the suffix of its files, and what it is."""
-BINARY = ("so", "o")
+ON_GPU = ("cubin", "tileirbc")
+BINARY = ("so", "o", *ON_GPU)
 
 
 def c_name(text: str) -> str:
@@ -245,7 +275,8 @@ def header_file(args: argparse.Namespace) -> str | None:
     """Return the name of the header to write, None if there is none."""
     if args.header is not None or kind_of(args) not in BINARY:
         return args.header
-    return str(Path(args.output_file).with_suffix(".h"))
+    suffix = ".json" if kind_of(args) in ON_GPU else ".h"
+    return str(Path(args.output_file).with_suffix(suffix))
 
 
 def library_name(args: argparse.Namespace) -> str:
@@ -288,7 +319,8 @@ def is_foreign(header: Path) -> bool:
     if not header.exists():
         return False
     with header.open("rb") as file:
-        return not file.read(len(FIRST_LINE)).startswith(FIRST_LINE.encode())
+        start = file.read(max(len(FIRST_LINE), len(MANIFEST_START))).decode(errors="replace")
+    return not start.startswith((FIRST_LINE, MANIFEST_START))
 
 
 main = PasslineCompileMain.main

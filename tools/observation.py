@@ -132,6 +132,16 @@ class Observation:
         for instrument in self._timed() if seconds else ():
             instrument.add_load(seconds)
 
+    def add_phase(self, name: str, seconds: float) -> None:
+        """Add a phase that took the last `seconds`, as something else measured them."""
+        for instrument in self._timed():
+            instrument.add_phase(name, seconds)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether an instrument times phases."""
+        return any(True for _ in self._timed())
+
     def _timed(self) -> Iterator[SpanInstrument]:
         """Yield the instruments that time phases."""
         if self._args.timing or self._args.trace or self._args.record or self._args.report:

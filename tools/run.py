@@ -15,14 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.analysis.index_ranges import Range, index_ranges
-from ..compiler.execution import (
-    ENGINES,
-    ON_GPU,
-    array_function,
-    device_of,
-    flat,
-    returning_results,
-)
+from ..compiler.execution import ENGINES, ON_GPU, array_function, device_of, flat, returning_results
 from ..compiler.interpreters.arguments import (
     check_arguments,
     load_arrays,
@@ -36,6 +29,7 @@ from ..compiler.interpreters.arguments import (
 from ..compiler.interpreters.interpret import ArrayFunction
 from ..compiler.interpreters.signature import (
     Function,
+    Value,
     argument_names,
     entry_function,
     input_types,
@@ -57,9 +51,9 @@ from .opt import PasslineOptMain
 from .output import is_same_file
 
 if TYPE_CHECKING:
-    from ..compiler.interpreters.arrays import Array
     from ..compiler.gpu.cuda_function import CudaFunction
     from ..compiler.gpu.device import Device
+    from ..compiler.interpreters.arrays import Array
     from ..compiler.native import NativeFunction
 
 
@@ -106,14 +100,10 @@ class PasslineRunMain(PasslineOptMain):
         help = "write the results by name to this file, and do not print them"
         add("--outputs", type=written_file, metavar="FILE.npz", help=help)
         help = "numpy, the default; native, which is machine code, after the rest of the lowering; "
-        help += (
-            "cuda, which is tile programs on a GPU; or cuda-interpreter, which runs these on numpy"
-        )
+        help += "cuda, which is tile programs on a GPU; or cuda-interpreter, which runs these on "
+        help += "numpy"
         add("--engine", choices=ENGINES, default="numpy", help=help)
-        help = (
-            "check the accesses of tile blocks to memory: races, bounds, values that are assumed; "
-        )
-        help += "with numpy"
+        help = "check the accesses of tile blocks to memory, with numpy: races, bounds, assumptions"
         add("--check-races", action="store_true", help=help)
         help = "the threads on which machine code runs, where there is enough work; by default 1"
         add("--threads", type=positive, default=1, metavar="N", help=help)
@@ -277,7 +267,8 @@ class PasslineRunMain(PasslineOptMain):
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Run the function; return the text of its results, or nothing if a file gets them."""
-        native = self.native
+        gpu = self.on_gpu(prog)
+        native = gpu or self.native
         func = entry_function(prog, self.args.function) if native is None else native.function
         if self.arrays is None and self.values:  # a pass has made the function
             self.arrays = written_arguments(func, self.values)
@@ -290,6 +281,8 @@ class PasslineRunMain(PasslineOptMain):
         if self.args.engine != "numpy" and self.args.verify_semantics:
             self.check_engine(prog, func, function)
         results = function(*arguments)
+        if gpu is not None:
+            self.note_kernel_times(gpu, arguments)
         names = zip(result_names(func), results, strict=True)
         named = [dict(flat(*pair)) for pair in names]
         if self.args.outputs is None:
@@ -300,6 +293,20 @@ class PasslineRunMain(PasslineOptMain):
         if not self.args.quiet:
             print(f"wrote {self.args.outputs}", file=sys.stderr)
         return ""
+
+    def on_gpu(self, prog: ModuleOp) -> CudaFunction | None:
+        """Return the function on a GPU if that is the engine, and it is not out of the cache."""
+        if self.args.engine not in ON_GPU or self.native is not None:
+            return None
+        from ..compiler.gpu.build import compile_for_device
+
+        return compile_for_device(prog, self.args.function, self.gpu_target, self.device)
+
+    def note_kernel_times(self, function: CudaFunction, arguments: Sequence[Value]) -> None:
+        """Run the function again where times are shown, and add a phase for each kernel, with its
+        time on the device."""
+        for time in function.step_times(*arguments) if self.observation.is_timed else ():
+            self.observation.add_phase(f"@{time.name}{time.where}", time.seconds)
 
     def check_engine(self, prog: ModuleOp, func: Function, function: ArrayFunction) -> None:
         """Compare the results of machine code with those of the last pass."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -37,7 +36,7 @@ from .shadows import device_dtype
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
 
-NECESSARY = NECESSARY_ON_BUFFERS
+NECESSARY = (*NECESSARY_ON_BUFFERS, "lower-to-cuda-tile")
 """The passes without which there is no code for a device."""
 Lowering = Callable[[ModuleOp], ModuleOp]
 
@@ -72,19 +71,11 @@ def cached_device_function(
         program = device_program(lower(module), entry, target, device)
         return CudaFunction(program, device, start)
     known = (type(device).__name__, device.target, entry, target, digest_of_database())
-    key = cache.key_of(module, *known, assembler_version(), *settings)
+    key = cache.key_of(module, *known, *settings)
     if (found := cache.load(key)) is None:
         found = packed(device_program(lower(module), entry, target, device))
         cache.store(key, found)
     return CudaFunction(unpacked(found), device, start)
-
-
-def assembler_version() -> str:
-    """Return the version of the assembler of tile programs; "" if it is not installed."""
-    try:
-        return version("nvidia-cuda-tileiras")
-    except PackageNotFoundError:
-        return ""
 
 
 def target_for(module: ModuleOp, target: Target | None, device: Device) -> Target:
@@ -97,8 +88,8 @@ def target_for(module: ModuleOp, target: Target | None, device: Device) -> Targe
 
 def lowering_to_tiles(entry: str, target: Target) -> Sequential:
     """Return the pipeline that lowers a module from any stage to host functions and kernels."""
-    kernels = lowering_to_kernels(entry, target, target.cores)
-    return Sequential([kernels, LowerToCudaTile()], name="complete-lowering")
+    passes = [lowering_to_kernels(entry, target, target.cores), LowerToCudaTile()]
+    return Sequential(passes, name="complete-lowering")
 
 
 def device_program(
@@ -131,7 +122,9 @@ def split(module: ModuleOp, entry: str, device: Device) -> DeviceProgram:
 def elements_of(op: memref.GlobalOp) -> Array:
     """Return the elements of a global as device memory holds them."""
     value, element = op.initial_value, device_dtype(op.type)
-    if isinstance(op.type.element_type, NarrowFloat) and isinstance(value, DenseIntOrFPElementsAttr):
+    if isinstance(op.type.element_type, NarrowFloat) and isinstance(
+        value, DenseIntOrFPElementsAttr
+    ):
         return np.frombuffer(value.data.data, element).reshape(value.get_shape())
     return np.ascontiguousarray(initial_value(op)).astype(element, copy=False)
 

@@ -10,7 +10,7 @@ from traceback import clear_frames
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.interpreter import PythonValues
 
 from ...dialects.tir.ops import output_count
 from ...passmanager.errors import PasslineError
@@ -74,7 +74,7 @@ class CudaFunction:
         self._outputs, self._returned = outputs, CallWords(function).buffers
         self._results = [*outputs, *self._returned]
         self._pool = MemoryPool(device)
-        kernels = device.load(program.code) if program.code else {}
+        kernels = device.load(program.code) if program.code else dict[str, object]()
         self._executor = Executor(device, kernels, HostKernels(program.module))
         self._constants: dict[str, Memory] = {}
         self._plans: OrderedDict[Key, LoadedPlan | None] = OrderedDict()
@@ -143,9 +143,7 @@ class CudaFunction:
 
     def _target(self, parameter: BufferParameter, place: object) -> DeviceArray:
         array = read_device_array(parameter.name, place, self._device)
-        sizes = zip(parameter.shape, array.shape, strict=False)
-        fits = len(parameter.shape) == len(array.shape) and all(n in (DYNAMIC_INDEX, m) for n, m in sizes)
-        if not fits or array.dtype != parameter.stored:
+        if merge(parameter.shape, array.shape) is None or array.dtype != parameter.stored:
             raise PasslineError(
                 f"`out` for result '{parameter.name}' is {array.dtype} of "
                 f"{'x'.join(map(str, array.shape))}: expected {parameter.type}"
@@ -284,16 +282,14 @@ class CudaFunction:
         memory = [recorder.memory[buffer.place.allocation] for buffer in results]
         return [*map(self._result, self._returned, results, memory)]
 
-    def _shadows(
-        self, recorder: Recorder, values: Sequence[Array | DeviceArray]
-    ) -> list[object]:
+    def _shadows(self, recorder: Recorder, values: Sequence[Array | DeviceArray]) -> PythonValues:
         """Return the arguments of the host function: shadows, and numbers."""
-        return [
+        return tuple(
             recorder.shadow(value.shape, value.dtype)
             if isinstance(value, DeviceArray)
             else number(value.item(), parameter.type)
             for parameter, value in zip(self._parameters, values, strict=True)
-        ]
+        )
 
     # Memory
 

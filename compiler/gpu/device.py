@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from xdsl.ir import Operation
 
 from ...dialects.cuda_tile.module_ops import ModuleOp as TileModuleOp
+from ...dialects.target import Target
+from .assemble import assemble
 from .driver import (
     FAULTS,
     INVALID_IMAGE,
@@ -145,7 +147,7 @@ class CudaDevice:
         text = ctypes.create_string_buffer(256)
         driver.call("cuDeviceGetName", text, 256, self._number)
         self.name = text.value.decode(errors="replace")
-        self.dlpack = (2, ordinal)
+        self.dlpack: tuple[int, int] = (2, ordinal)
         self._context = driver.handle("cuDevicePrimaryCtxRetain", self._number)
         self._enter()
         self.stream = driver.handle("cuStreamCreate", 0)
@@ -226,10 +228,8 @@ class CudaDevice:
     # Code
 
     def assemble(self, kernels: Operation) -> bytes:
-        from .assemble import assemble
-
         assert isinstance(kernels, TileModuleOp)
-        return assemble(kernels, self.target)
+        return assemble(kernels, Target(self.target))
 
     def load(self, code: bytes) -> LoadedCode:
         self._enter()

@@ -1,4 +1,4 @@
-"""Arrays in device memory: those of other libraries as arguments, and results as theirs, by DLPack."""
+"""Arrays in device memory: arguments of other libraries, and results as theirs, by DLPack."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ _pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
     ("PyCapsule_GetPointer", _api)
 )
 _DESTRUCTOR = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-_new_capsule = ctypes.PYFUNCTYPE(
-    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _DESTRUCTOR
-)(("PyCapsule_New", _api))
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _DESTRUCTOR)(
+    ("PyCapsule_New", _api)
+)
 # A capsule that is being destroyed is no object that Python may refer to: these take its address.
 _is_unused = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
     ("PyCapsule_IsValid", _api)
@@ -72,7 +72,7 @@ _unused = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
 )
 
 _crossed: dict[int, tuple[object, ...]] = {}
-"""What the arrays that have crossed to other libraries need, by the address of their description."""
+"""What arrays that have crossed to other libraries need, by the addresses of their descriptions."""
 
 
 @DELETER
@@ -117,8 +117,8 @@ class DeviceArray:
         return self._device.dlpack
 
     def __dlpack__(self, *, stream: int | None = None, **_: object) -> object:
-        # Without a stream, DLPack means CUDA's default one, for which ours waits and which waits for
-        # ours; -1 is for a consumer that needs no wait.
+        # Without a stream, DLPack means CUDA's default one, which waits for ours by itself; -1 is
+        # of a consumer that needs no wait.
         if stream not in (None, -1, self._device.stream):
             self._device.wait_in(stream)
         sizes = (ctypes.c_int64 * len(self.shape))(*self.shape)
@@ -165,7 +165,7 @@ def read_device_array(name: str, value: object, device: Device) -> DeviceArray:
         return value
     if is_foreign(value):
         return _by_dlpack(name, value, device)
-    interface = cast("dict[str, Any]", value.__cuda_array_interface__)
+    interface: dict[str, Any] = cast("Any", value).__cuda_array_interface__
     shape, dtype = interface["shape"], np.dtype(interface["typestr"])
     if not is_contiguous(shape, [s // dtype.itemsize for s in interface.get("strides") or ()]):
         raise _gaps(name)
@@ -214,4 +214,3 @@ def _gaps(name: str) -> PasslineError:
 def code_of(element: object) -> int | None:
     """Return DLPack's code of an element type that numpy lacks; None of any other."""
     return CODES.get(str(element))
-

@@ -1,5 +1,5 @@
-"""Functions that have no tile program, and run on the host: as machine code where LLVM is installed,
-else on numpy."""
+"""Functions that have no tile program and run on the host: as machine code with LLVM, else on
+numpy."""
 
 from __future__ import annotations
 
@@ -64,8 +64,9 @@ def on_numpy(module: ModuleOp, function: Function) -> HostKernel:
         given: list[Value] = []
         for type, argument in zip(types, arguments, strict=True):
             element = element_type(type)
-            is_narrow = is_buffer(type) and isinstance(element, NarrowFloat)
-            given.append(numbers_of(argument, element) if is_narrow else argument)
+            if is_buffer(type) and isinstance(element, NarrowFloat):
+                argument = numbers_of(argument, element)
+            given.append(argument)
         results = iter(cast("tuple[Array, ...]", run(*given)))
         written: list[Array | None] = []
         for type in types:

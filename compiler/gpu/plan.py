@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.interpreter import PythonValues
 
 from ..interpreters.arrays import Array
 from ..interpreters.signature import Function
@@ -81,7 +84,7 @@ def make_plan(program: DeviceProgram, entry: Function, arguments: Arguments) -> 
     return Plan(recorder.steps, recorder.sizes, recorder.constants, places, arena, results)
 
 
-Arguments = Callable[[Recorder], Sequence[object]]
+Arguments: TypeAlias = Callable[[Recorder], PythonValues]
 
 
 def own_results(recorder: Recorder, returned: Sequence[Array]) -> list[Buffer]:

@@ -113,6 +113,6 @@ def check_host_functions(module: ModuleOp, entry: str) -> None:
             in_flow = op.regions or op.next_op is None
             if has_buffers and not in_flow and type(op) not in ALLOWED:
                 raise PasslineError(
-                    f"'{op.name}'{place_of(op)} is on buffers of a device: expected it in a kernel, "
-                    "or in a function that launches none"
+                    f"'{op.name}'{place_of(op)} is on buffers of a device: expected it in a "
+                    "kernel, or in a function that launches none"
                 )

@@ -17,7 +17,7 @@ from ...dialects.tir.ops import CallOp, LaunchOp
 from ...passmanager.ir.location import place_of
 from ..interpreters.arrays import NarrowFloat, codes_of, numbers_of
 from ..interpreters.interpret import computed_errors, interpreter_of
-from ..interpreters.signature import Function
+from ..interpreters.signature import Function, is_buffer
 from ..interpreters.tir.memory import check_indices, merge_dynamic, view
 from ..interpreters.tir.table import element_type, number
 from .device import Scalar
@@ -217,7 +217,8 @@ class HostFunctions(InterpreterFunctions):
         name = op.callee.string_value()
         if name in self._launching:
             return interpreter.call_op(op.callee, args)
-        given = [self._recorder.buffer(a) if isinstance(a, np.ndarray) else a for a in args]
+        pairs = zip(op.arguments, args, strict=True)
+        given = [self._recorder.buffer(a) if is_buffer(value.type) else a for value, a in pairs]
         self._recorder.issue(HostCall(name, given))
         return ()
 

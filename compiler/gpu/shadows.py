@@ -62,4 +62,3 @@ def device_dtype(type: Attribute) -> np.dtype[Any]:
     numpy lacks, unsigned integers of as many bits."""
     element = element_type(type)
     return stored_dtype(element) if isinstance(element, NarrowFloat) else buffer_dtype(type)
-

@@ -1,4 +1,4 @@
-"""A simulated device: its memory is that of the processor, and tile programs run on the interpreter."""
+"""A simulated device: memory of the processor, and tile programs on the interpreter."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SimulatedDevice:
     errors.
     """
 
-    dlpack = (2, 0)
+    dlpack: tuple[int, int] = (2, 0)
     stream = 1
     waits = False
 

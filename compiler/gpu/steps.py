@@ -16,7 +16,7 @@ from .shadows import Place
 if TYPE_CHECKING:
     import numpy as np
 
-# Steps: what a call does, in order. They name memory by `Place`, so that they are for any addresses.
+# Steps: what a call does, in order. They name memory by `Place`, for any addresses.
 
 
 class Buffer(NamedTuple):
@@ -51,11 +51,11 @@ class Copy(NamedTuple):
 
 
 class Fill(NamedTuple):
-    """A pattern of 1, 2, 4 or 8 bytes that is written `count` times."""
+    """A pattern of 1, 2, 4 or 8 bytes that is written `times` times."""
 
     target: Place
     pattern: bytes
-    count: int
+    times: int
 
 
 class HostCall(NamedTuple):

@@ -87,8 +87,8 @@ def interpret(
 def computed_errors(
     interpreter: PreparedInterpreter, func: Function, *others: type[Exception]
 ) -> Generator[None]:
-    """Raise what goes wrong while `func` runs as PasslineError, which names the operation; errors of
-    the classes `others` pass."""
+    """Raise what goes wrong while `func` runs as PasslineError, which names the operation; errors
+    of the classes `others` pass."""
     position = interpreter.position
     try:
         yield

@@ -6,7 +6,7 @@ one, nor how it runs an operation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from xdsl.dialects import func

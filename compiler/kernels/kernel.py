@@ -109,6 +109,10 @@ def _attributes(op: Operation) -> list[tuple[str, Attribute]]:
 # Whether loops over the elements of a kernel's result can be vectorized, and if not, why.
 
 
+TILES = "lanes of tiles compute them"
+"""Why kernels for GPUs have no vectors."""
+
+
 def obstacle_to_vectors(ops: Iterable[Operation], stored: Iterable[Attribute]) -> str | None:
     """Return why a kernel of `ops` computes its elements one by one; None if it may compute
     adjacent elements together. `stored` are the element types of its buffers.
@@ -205,7 +209,7 @@ def build_kernel(
         # to the same elements. With f64 and f32 it is the number of f64; f32 then fill half of a
         # register.
         bits=widest(ops),
-        scalar=obstacle_to_vectors(computed, stored),
+        scalar=TILES if target.is_cuda else obstacle_to_vectors(computed, stored),
         groups=groups,
         winograd=winograd,
         measured=measured,
@@ -445,7 +449,7 @@ def write_result(b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequen
         if isinstance(part, Scheduled):
             part.write(b, lambda i, v, p=part: finish(i, p, v))
             return
-    if b.scalar is not None:
+    if b.scalar not in (None, TILES):
         b.remark("missed", "Vectorize", f"elements are computed one by one: {b.scalar}")
     with b.elements(tensor.shape, b.element_lanes) as index:
         b.store(b.read(tensor, index), result.buffer, index)

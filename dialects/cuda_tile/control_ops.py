@@ -27,13 +27,13 @@ from ..signature import of_signature
 from .checks import check_types
 from .constraints import SCALAR_BOOL, SCALAR_INT
 from .syntax import end_block, parse_types, print_ended_region, print_types
-from .tile_op import TileOp
+from .tile_op import CudaTileOp
 from .types import TensorViewType, TileView, parse_type, print_type, scalar
 
 __all__ = ["BreakOp", "ContinueOp", "ForOp", "IfOp", "LoopOp", "ReturnOp", "YieldOp"]
 
 
-class EndOp(TileOp):
+class EndOp(CudaTileOp):
     """The end of a block, with its values."""
 
     arguments = var_operand_def()
@@ -167,7 +167,7 @@ def _print_pair(printer: Printer, argument: SSAValue, value: SSAValue) -> None:
 
 
 @irdl_op_definition
-class ForOp(TileOp):
+class ForOp(CudaTileOp):
     """A loop from `lowerBound` to `upperBound`, exclusive, by `step`, which is positive.
 
     The block of `region` has the variable of the loop, then the values that iterations hand on:
@@ -243,7 +243,7 @@ class ForOp(TileOp):
 
 
 @irdl_op_definition
-class LoopOp(TileOp):
+class LoopOp(CudaTileOp):
     """A loop that `break` ends, whose operands are the results. The block of `region` has the
     values that iterations hand on by `continue`."""
 
@@ -289,7 +289,7 @@ class LoopOp(TileOp):
 
 
 @irdl_op_definition
-class IfOp(TileOp):
+class IfOp(CudaTileOp):
     """The values that `thenRegion` yields if the condition is true, else those of `elseRegion`."""
 
     name = "cuda_tile.if"

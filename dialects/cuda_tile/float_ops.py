@@ -84,7 +84,7 @@ class FloatOp(PureOp, ABC):
             check_f32("flush_to_zero", type)
 
 
-class FloatUnaryOp(FloatOp, ABC):
+class UnaryFloatOp(FloatOp, ABC):
     """A function of each element of a tile of floats."""
 
     T: ClassVar = VarConstraint("T", FLOAT)
@@ -94,7 +94,7 @@ class FloatUnaryOp(FloatOp, ABC):
     assembly_format = "$source attr-dict " + types("result")
 
 
-class FloatBinaryOp(FloatOp, ABC):
+class BinaryFloatOp(FloatOp, ABC):
     """A function of each two elements of tiles of floats."""
 
     T: ClassVar = VarConstraint("T", FLOAT)
@@ -105,7 +105,7 @@ class FloatBinaryOp(FloatOp, ABC):
     assembly_format = "$lhs `,` $rhs attr-dict " + types("result")
 
 
-class RoundedBinaryOp(FloatBinaryOp, ABC):
+class RoundedBinaryOp(BinaryFloatOp, ABC):
     """A function of floats whose result is rounded as `rounding_mode` says. With `flush_to_zero`,
     subnormal f32 operands and results are zero."""
 
@@ -118,7 +118,7 @@ class RoundedBinaryOp(FloatBinaryOp, ABC):
     )
 
 
-class ExtremumOp(FloatBinaryOp, ABC):
+class ExtremumOp(BinaryFloatOp, ABC):
     """A minimum or maximum. NaN is no number that counts, but with `propagate_nan`, it wins."""
 
     propagate_nan = opt_prop_def(UnitAttr)
@@ -130,70 +130,70 @@ class ExtremumOp(FloatBinaryOp, ABC):
 
 
 @irdl_op_definition
-class AbsFOp(FloatUnaryOp):
+class AbsFOp(UnaryFloatOp):
     """The absolute value."""
 
     name = "cuda_tile.absf"
 
 
 @irdl_op_definition
-class NegFOp(FloatUnaryOp):
+class NegFOp(UnaryFloatOp):
     """The negation."""
 
     name = "cuda_tile.negf"
 
 
 @irdl_op_definition
-class CeilOp(FloatUnaryOp):
+class CeilOp(UnaryFloatOp):
     """The least integer that is not less."""
 
     name = "cuda_tile.ceil"
 
 
 @irdl_op_definition
-class FloorOp(FloatUnaryOp):
+class FloorOp(UnaryFloatOp):
     """The greatest integer that is not greater."""
 
     name = "cuda_tile.floor"
 
 
 @irdl_op_definition
-class CosOp(FloatUnaryOp):
+class CosOp(UnaryFloatOp):
     """The cosine."""
 
     name = "cuda_tile.cos"
 
 
 @irdl_op_definition
-class SinOp(FloatUnaryOp):
+class SinOp(UnaryFloatOp):
     """The sine."""
 
     name = "cuda_tile.sin"
 
 
 @irdl_op_definition
-class TanOp(FloatUnaryOp):
+class TanOp(UnaryFloatOp):
     """The tangent."""
 
     name = "cuda_tile.tan"
 
 
 @irdl_op_definition
-class CosHOp(FloatUnaryOp):
+class CosHOp(UnaryFloatOp):
     """The hyperbolic cosine."""
 
     name = "cuda_tile.cosh"
 
 
 @irdl_op_definition
-class SinHOp(FloatUnaryOp):
+class SinHOp(UnaryFloatOp):
     """The hyperbolic sine."""
 
     name = "cuda_tile.sinh"
 
 
 @irdl_op_definition
-class TanHOp(FloatUnaryOp):
+class TanHOp(UnaryFloatOp):
     """The hyperbolic tangent: `full` or `approx`."""
 
     name = "cuda_tile.tanh"
@@ -206,21 +206,21 @@ class TanHOp(FloatUnaryOp):
 
 
 @irdl_op_definition
-class LogOp(FloatUnaryOp):
+class LogOp(UnaryFloatOp):
     """The natural logarithm."""
 
     name = "cuda_tile.log"
 
 
 @irdl_op_definition
-class Log2Op(FloatUnaryOp):
+class Log2Op(UnaryFloatOp):
     """The logarithm to base 2."""
 
     name = "cuda_tile.log2"
 
 
 @irdl_op_definition
-class ExpOp(FloatUnaryOp):
+class ExpOp(UnaryFloatOp):
     """The exponential: `full` or `approx`."""
 
     name = "cuda_tile.exp"
@@ -233,7 +233,7 @@ class ExpOp(FloatUnaryOp):
 
 
 @irdl_op_definition
-class Exp2Op(FloatUnaryOp):
+class Exp2Op(UnaryFloatOp):
     """2 to the power of the element."""
 
     name = "cuda_tile.exp2"
@@ -244,7 +244,7 @@ class Exp2Op(FloatUnaryOp):
 
 
 @irdl_op_definition
-class SqrtOp(FloatUnaryOp):
+class SqrtOp(UnaryFloatOp):
     """The square root."""
 
     name = "cuda_tile.sqrt"
@@ -261,7 +261,7 @@ class SqrtOp(FloatUnaryOp):
 
 
 @irdl_op_definition
-class RsqrtOp(FloatUnaryOp):
+class RsqrtOp(UnaryFloatOp):
     """The reciprocal of the square root."""
 
     name = "cuda_tile.rsqrt"
@@ -303,7 +303,7 @@ class DivFOp(RoundedBinaryOp):
 
 
 @irdl_op_definition
-class RemFOp(FloatBinaryOp):
+class RemFOp(BinaryFloatOp):
     """The remainder of the division, with the sign of `lhs` (C `fmod`)."""
 
     name = "cuda_tile.remf"

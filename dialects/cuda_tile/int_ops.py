@@ -28,7 +28,7 @@ from .attributes import (
 from .checks import check_rounding
 from .constraints import INT
 from .syntax import types
-from .tile_op import PureOp, TileOp
+from .tile_op import CudaTileOp, PureOp
 
 __all__ = [
     "AbsIOp",
@@ -51,7 +51,7 @@ __all__ = [
 NO_OVERFLOW_FLAGS = IntegerOverflowAttr(IntegerOverflow.NONE)
 
 
-class IntUnaryOp(PureOp, ABC):
+class UnaryIntOp(PureOp, ABC):
     """A function of each element of a tile of integers."""
 
     T: ClassVar = VarConstraint("T", INT)
@@ -61,7 +61,7 @@ class IntUnaryOp(PureOp, ABC):
     assembly_format = "$source attr-dict " + types("result")
 
 
-class IntBinaryOp(PureOp, ABC):
+class BinaryIntOp(PureOp, ABC):
     """A function of each two elements of tiles of integers."""
 
     T: ClassVar = VarConstraint("T", INT)
@@ -72,7 +72,7 @@ class IntBinaryOp(PureOp, ABC):
     assembly_format = "$lhs `,` $rhs attr-dict " + types("result")
 
 
-class SignedBinaryOp(IntBinaryOp, ABC):
+class SignedBinaryOp(BinaryIntOp, ABC):
     """A function of integers that depends on their signedness."""
 
     signedness = prop_def(SignednessAttr)
@@ -80,7 +80,7 @@ class SignedBinaryOp(IntBinaryOp, ABC):
     assembly_format = "$lhs `,` $rhs custom<Keyword>($signedness) attr-dict " + types("result")
 
 
-class WrappingBinaryOp(IntBinaryOp, ABC):
+class WrappingBinaryOp(BinaryIntOp, ABC):
     """A function of integers modulo 2 to the width; `overflow` says what does not happen."""
 
     overflow = prop_def(IntegerOverflowAttr, default_value=NO_OVERFLOW_FLAGS)
@@ -89,14 +89,14 @@ class WrappingBinaryOp(IntBinaryOp, ABC):
 
 
 @irdl_op_definition
-class AbsIOp(IntUnaryOp):
+class AbsIOp(UnaryIntOp):
     """The absolute value of a signed integer."""
 
     name = "cuda_tile.absi"
 
 
 @irdl_op_definition
-class NegIOp(IntUnaryOp):
+class NegIOp(UnaryIntOp):
     """The negation."""
 
     name = "cuda_tile.negi"
@@ -149,7 +149,7 @@ class ShRIOp(SignedBinaryOp):
 
 
 @irdl_op_definition
-class DivIOp(TileOp):
+class DivIOp(CudaTileOp):
     """The quotient, rounded to zero, or as `rounding` says."""
 
     name = "cuda_tile.divi"
@@ -213,21 +213,21 @@ class MulhiIOp(PureOp):
 
 
 @irdl_op_definition
-class AndIOp(IntBinaryOp):
+class AndIOp(BinaryIntOp):
     """Bitwise and."""
 
     name = "cuda_tile.andi"
 
 
 @irdl_op_definition
-class OrIOp(IntBinaryOp):
+class OrIOp(BinaryIntOp):
     """Bitwise or."""
 
     name = "cuda_tile.ori"
 
 
 @irdl_op_definition
-class XOrIOp(IntBinaryOp):
+class XOrIOp(BinaryIntOp):
     """Bitwise exclusive or."""
 
     name = "cuda_tile.xori"

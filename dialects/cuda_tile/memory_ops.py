@@ -42,7 +42,7 @@ from .checks import (
 from .constraints import BOOL, NUMBER, POINTER, SCALAR_POINTER, TILE
 from .memory_effects import LoadEffect, StoreEffect
 from .syntax import HINTS, MEMORY, types
-from .tile_op import Operand, PureOp, TileOp
+from .tile_op import CudaTileOp, Operand, PureOp
 from .types import PointerType, TokenType, pointee
 
 __all__ = [
@@ -89,7 +89,7 @@ class JoinTokensOp(PureOp):
 
 
 @irdl_op_definition
-class AllocaOp(TileOp):
+class AllocaOp(CudaTileOp):
     """Memory for `num_elem` elements until the end of the block; of this tile block alone, unless
     `global`."""
 
@@ -120,7 +120,7 @@ class AllocaOp(TileOp):
 
 
 @irdl_op_definition
-class LoadPtrTkoOp(TileOp):
+class LoadPtrTkoOp(CudaTileOp):
     """The numbers at pointers, loaded after the operations of `token`. Where `mask` is false,
     nothing is loaded, and the element is that of `paddingValue`."""
 
@@ -164,7 +164,7 @@ class LoadPtrTkoOp(TileOp):
 
 
 @irdl_op_definition
-class StorePtrTkoOp(TileOp):
+class StorePtrTkoOp(CudaTileOp):
     """Store numbers at pointers where `mask` is true, after the operations of `token`."""
 
     name = "cuda_tile.store_ptr_tko"
@@ -201,7 +201,7 @@ class StorePtrTkoOp(TileOp):
 
 
 @irdl_op_definition
-class AtomicRMWTkoOp(TileOp):
+class AtomicRMWTkoOp(CudaTileOp):
     """The numbers at pointers; each is replaced by its combination with the element of `arg`."""
 
     name = "cuda_tile.atomic_rmw_tko"
@@ -241,7 +241,7 @@ class AtomicRMWTkoOp(TileOp):
 
 
 @irdl_op_definition
-class AtomicCASTkoOp(TileOp):
+class AtomicCASTkoOp(CudaTileOp):
     """The numbers at pointers; each that equals the element of `cmp` is replaced by that of
     `val`."""
 

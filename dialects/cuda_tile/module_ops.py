@@ -57,7 +57,7 @@ from .checks import check_types
 from .constraints import BOOL, SCALAR_I32, SCALAR_POINTER, TILE
 from .control_ops import ReturnOp
 from .syntax import end_block, parse_parameters, print_parameters, types
-from .tile_op import PureOp, TileOp
+from .tile_op import CudaTileOp, PureOp
 from .types import PointerType, TileType, TokenType, scalar
 
 __all__ = [
@@ -74,7 +74,7 @@ __all__ = [
 
 
 @irdl_op_definition
-class ModuleOp(TileOp):
+class ModuleOp(CudaTileOp):
     """Entries and global variables; what bytecode holds."""
 
     name = "cuda_tile.module"
@@ -118,7 +118,7 @@ class ModuleOp(TileOp):
 
 
 @irdl_op_definition
-class EntryOp(TileOp):
+class EntryOp(CudaTileOp):
     """A kernel: it runs once for each tile block of a grid."""
 
     name = "cuda_tile.entry"
@@ -180,7 +180,7 @@ class EntryOp(TileOp):
 
 
 @irdl_op_definition
-class GlobalOp(TileOp):
+class GlobalOp(CudaTileOp):
     """A variable in global memory with its first value."""
 
     name = "cuda_tile.global"
@@ -197,7 +197,7 @@ class GlobalOp(TileOp):
 
     assembly_format = (
         "custom<Visibility>($symbol_visibility) (`constant` $constant^)? $sym_name "
-        "(`alignment` `=` $alignment^)? attr-dict custom<ElementsOnly>($value)"
+        "(`alignment` `=` $alignment^)? attr-dict custom<DenseElementsOnly>($value)"
     )
 
     @of_signature
@@ -258,7 +258,7 @@ class GetNumTileBlocksOp(PureOp):
 
 
 @irdl_op_definition
-class AssumeOp(TileOp):
+class AssumeOp(CudaTileOp):
     """The value, of which a predicate holds; if it does not, the program is undefined."""
 
     name = "cuda_tile.assume"
@@ -272,7 +272,7 @@ class AssumeOp(TileOp):
 
     # As in MLIR, it has no traits: a pass that removes dead code keeps it.
 
-    assembly_format = "custom<Predicate>($predicate) `,` $value attr-dict " + types("result")
+    assembly_format = "custom<AssumedPredicate>($predicate) `,` $value attr-dict " + types("result")
 
     @of_signature
     def verify_(self) -> None:
@@ -280,7 +280,7 @@ class AssumeOp(TileOp):
 
 
 @irdl_op_definition
-class AssertOp(TileOp):
+class AssertOp(CudaTileOp):
     """Stop with a message unless all elements of the condition are true."""
 
     name = "cuda_tile.assert"
@@ -292,7 +292,7 @@ class AssertOp(TileOp):
 
 
 @irdl_op_definition
-class PrintTkoOp(TileOp):
+class PrintTkoOp(CudaTileOp):
     """Print a format with the operands, after the operations of `token`."""
 
     name = "cuda_tile.print_tko"

@@ -47,7 +47,7 @@ from .constraints import TILE, TileOf
 from .control_ops import YieldOp
 from .elements import FLOATS
 from .syntax import types
-from .tile_op import PureOp, TileOp
+from .tile_op import CudaTileOp, PureOp
 from .types import TileType, scalar
 
 __all__ = ["MmaFOp", "MmaFScaledOp", "MmaIOp", "ReduceOp", "ScanOp"]
@@ -184,7 +184,7 @@ def _block_sizes(element: Attribute, scale: Attribute) -> list[int]:
 
 
 @irdl_op_definition
-class ReduceOp(TileOp):
+class ReduceOp(CudaTileOp):
     """Reduce all operands together along dimension `dim`, which the results lack.
 
     The block of `body` has for each operand the value so far and the next element, both scalars,
@@ -215,7 +215,7 @@ class ReduceOp(TileOp):
 
 
 @irdl_op_definition
-class ScanOp(TileOp):
+class ScanOp(CudaTileOp):
     """Inclusive prefix reductions along dimension `dim`, from its end with `reverse`; otherwise
     as `reduce`."""
 

@@ -32,7 +32,7 @@ from .checks import check_same_element, check_types, tile, width_of
 from .constraints import INT, NUMBER, SCALAR_I32, TILE, TileOf
 from .elements import I4
 from .syntax import types
-from .tile_op import PureOp, TileOp
+from .tile_op import CudaTileOp, PureOp
 from .types import TileType
 
 __all__ = [
@@ -52,7 +52,7 @@ UNPACKED = TileOf((*NUMBER.elements, I4))
 
 
 @irdl_op_definition
-class ConstantOp(TileOp):
+class ConstantOp(CudaTileOp):
     """A tile of known numbers: `value` is a dense constant of the tensor type of its shape."""
 
     name = "cuda_tile.constant"
@@ -62,7 +62,7 @@ class ConstantOp(TileOp):
 
     traits = traits_def(ConstantLike(), Pure())
 
-    assembly_format = "custom<Elements>($value, type($result)) attr-dict"
+    assembly_format = "custom<DenseElements>($value, type($result)) attr-dict"
 
     def __init__(self, value: DenseIntOrFPElementsAttr):
         type = TileType(value.get_shape(), value.get_element_type())

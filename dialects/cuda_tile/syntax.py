@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 
-MEMORY = "custom<Memory>($memory_ordering_semantics, $memory_scope)"
+MEMORY = "custom<AccessOrder>($memory_ordering_semantics, $memory_scope)"
 """The format of how an operation accesses memory."""
 HINTS = "(`optimization_hints` `=` $optimization_hints^)?"
 """The format of optional hints."""
@@ -217,7 +217,7 @@ def _parse_member(parser: Parser, enumeration: type[StrEnum], what: str) -> StrE
 
 
 @irdl_custom_directive
-class Memory(CustomDirective):
+class AccessOrder(CustomDirective):
     """The order of an access to memory, and its scope, if it has one: `acquire device`."""
 
     order: AttributeVariable
@@ -257,7 +257,7 @@ class Flags(CustomDirective):
 
 
 @irdl_custom_directive
-class Elements(CustomDirective):
+class DenseElements(CustomDirective):
     """A constant, with the type of its tile, which is that of the result."""
 
     value: AttributeVariable
@@ -273,7 +273,7 @@ class Elements(CustomDirective):
 
 
 @irdl_custom_directive
-class ElementsOnly(CustomDirective):
+class DenseElementsOnly(CustomDirective):
     """A constant, with the type of its tile."""
 
     value: AttributeVariable
@@ -295,7 +295,7 @@ def _print_elements(
 
 
 @irdl_custom_directive
-class Predicate(CustomDirective):
+class AssumedPredicate(CustomDirective):
     """The predicate of `assume`, which needs no prefix."""
 
     predicate: AttributeVariable
@@ -353,13 +353,13 @@ class ArgumentRegion(CustomDirective):
 
 DIRECTIVES = (
     ArgumentRegion,
-    Elements,
-    ElementsOnly,
+    DenseElements,
+    DenseElementsOnly,
     Flags,
     IndexTypes,
     Keyword,
-    Memory,
-    Predicate,
+    AccessOrder,
+    AssumedPredicate,
     Types,
     Visibility,
 )

@@ -14,13 +14,13 @@ from xdsl.utils.str_enum import StrEnum
 from .attributes import attribute_of
 from .syntax import DIRECTIVES
 
-__all__ = ["Operand", "PureOp", "TileOp"]
+__all__ = ["CudaTileOp", "Operand", "PureOp"]
 
 Operand: TypeAlias = SSAValue | Sequence[SSAValue] | None
 """That of one definition: a sequence if it is variadic, None if it is optional and absent."""
 
 
-class TileOp(IRDLOperation, ABC):
+class CudaTileOp(IRDLOperation, ABC):
     """An operation of CUDA Tile IR."""
 
     custom_directives = DIRECTIVES
@@ -58,7 +58,7 @@ class TileOp(IRDLOperation, ABC):
         return (like.type,)
 
 
-class PureOp(TileOp, ABC):
+class PureOp(CudaTileOp, ABC):
     """An operation that only computes its results."""
 
     traits = traits_def(Pure())

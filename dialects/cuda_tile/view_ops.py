@@ -46,7 +46,7 @@ from .checks import LOAD_ORDERS, STORE_ORDERS, check_access, check_mode, check_t
 from .constraints import INT, SCALAR_INT, SCALAR_POINTER, TILE
 from .memory_effects import LoadEffect, StoreEffect
 from .syntax import HINTS, MEMORY, types
-from .tile_op import Operand, PureOp, TileOp
+from .tile_op import CudaTileOp, Operand, PureOp
 from .types import (
     GatherScatterViewType,
     PartitionViewType,
@@ -84,7 +84,7 @@ def _view_of(view: type[TileView], tensor_view: AttrConstraint) -> AttrConstrain
 
 
 @irdl_op_definition
-class MakeTensorViewOp(TileOp):
+class MakeTensorViewOp(CudaTileOp):
     """A tensor at the address `base`. The operands are the sizes and strides that its type does
     not have, as unsigned integers."""
 
@@ -224,7 +224,7 @@ class MakeGatherScatterViewOp(PureOp):
     assembly_format = "$tensor_view attr-dict " + types("result")
 
 
-class ShapeOp(TileOp, ABC):
+class SizesOp(CudaTileOp, ABC):
     """The sizes of a tensor or view, all of one type."""
 
     src = operand_def(AnyOf((BaseAttr(TensorViewType), VIEW)))
@@ -263,7 +263,7 @@ def _rank(type: TensorViewType | TileView) -> int:
 
 
 @irdl_op_definition
-class GetTensorShapeOp(ShapeOp):
+class GetTensorShapeOp(SizesOp):
     """The sizes of a tensor."""
 
     name = "cuda_tile.get_tensor_shape"
@@ -272,7 +272,7 @@ class GetTensorShapeOp(ShapeOp):
 
 
 @irdl_op_definition
-class GetIndexSpaceShapeOp(ShapeOp):
+class GetIndexSpaceShapeOp(SizesOp):
     """The number of tiles of a view in each dimension."""
 
     name = "cuda_tile.get_index_space_shape"
@@ -289,7 +289,7 @@ def _check_view(view: Attribute, indices: Sequence[Attribute], tile_type: Attrib
 
 
 @irdl_op_definition
-class LoadViewTkoOp(TileOp):
+class LoadViewTkoOp(CudaTileOp):
     """The tile of a view at an index, loaded after the operations of `token`."""
 
     name = "cuda_tile.load_view_tko"
@@ -326,7 +326,7 @@ class LoadViewTkoOp(TileOp):
 
 
 @irdl_op_definition
-class StoreViewTkoOp(TileOp):
+class StoreViewTkoOp(CudaTileOp):
     """Store a tile to a view at an index, after the operations of `token`."""
 
     name = "cuda_tile.store_view_tko"
@@ -360,7 +360,7 @@ class StoreViewTkoOp(TileOp):
 
 
 @irdl_op_definition
-class AtomicRedViewTkoOp(TileOp):
+class AtomicRedViewTkoOp(CudaTileOp):
     """Combine a tile with that of a view at an index, each element atomically."""
 
     name = "cuda_tile.atomic_red_view_tko"

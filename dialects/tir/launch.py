@@ -14,12 +14,7 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import (
-    MemoryReadEffect,
-    MemoryWriteEffect,
-    SymbolTable,
-    SymbolUserOpInterface,
-)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 __all__ = ["LaunchOp", "device_element"]

@@ -202,7 +202,7 @@ class NamingPrinter(Printer):
         if name is None or self.diagnostic.op_messages:
             return super().print_op(op)
         self.print_results(op)
-        if is_scope := op.has_trait(IsolatedFromAbove):
+        if is_scope := op.has_trait(IsolatedFromAbove, value_if_unregistered=False):
             self.enter_scope()
         self.print_string(name)
         op.print(self)

@@ -232,10 +232,10 @@ class RecordInstrument(SpanInstrument):
             holder = outer.item if outer is not None else self.sessions[-1]
             self._emit(self._phase_event(holder, holder.children[-1]) | failure)
 
-    def _note_load(self, holder: Span, seconds: float) -> Span:
-        load = super()._note_load(holder, seconds)
-        self._emit(self._phase_event(holder, load))
-        return load
+    def _note_phase(self, holder: Span, name: str, seconds: float) -> Span:
+        phase = super()._note_phase(holder, name, seconds)
+        self._emit(self._phase_event(holder, phase))
+        return phase
 
     # Parts of events
 

@@ -116,7 +116,11 @@ class SpanInstrument(NestingInstrument[Span]):
         """Add a phase `Load`: imports took the last `seconds`, of which the first may have been
         before the context was entered.
         """
-        self._note_load(self._open_session(), seconds)
+        self.add_phase(LOAD, seconds)
+
+    def add_phase(self, name: str, seconds: float) -> None:
+        """Add a phase that took `seconds` up to now, as something else measured them."""
+        self._note_phase(self._open_session(), name, seconds)
         self._close_session()
 
     def finalize_pass_ctx(self) -> None:
@@ -128,7 +132,7 @@ class SpanInstrument(NestingInstrument[Span]):
         frame = run.frames[-1]
         position = frame.place.strip(" ()")
         if frame.load_time:
-            self._note_load(holder, frame.load_time)
+            self._note_phase(holder, LOAD, frame.load_time)
         anchors = anchors_of_frame(frame)
         span = Span(frame.info.name, self.clock(), "pass", frame.info.text, position, anchors)
         span.version = run.version
@@ -152,15 +156,15 @@ class SpanInstrument(NestingInstrument[Span]):
         item.failed = failed
         self._close_session()
 
-    def _note_load(self, holder: Span, seconds: float) -> Span:
-        """Add a phase `Load` that ends now to the children of `holder`, and return it."""
+    def _note_phase(self, holder: Span, name: str, seconds: float) -> Span:
+        """Add a phase that ends now to the children of `holder`, and return it."""
         now = self.clock()
-        load = Span(LOAD, now - seconds, ended=now)
+        phase = Span(name, now - seconds, ended=now)
         if holder in self.sessions and not holder.children:  # the first event
-            holder.began = min(holder.began, load.began)
-            self.origin = min(self.origin, load.began)
-        holder.children.append(load)
-        return load
+            holder.began = min(holder.began, phase.began)
+            self.origin = min(self.origin, phase.began)
+        holder.children.append(phase)
+        return phase
 
     def _open_session(self) -> Span:
         """Return the innermost open span, or a new session."""

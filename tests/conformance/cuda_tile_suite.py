@@ -32,7 +32,7 @@ from passline.dialects.cuda_tile.syntax import (
     print_parameters,
     print_types,
 )
-from passline.dialects.cuda_tile.tile_op import TileOp
+from passline.dialects.cuda_tile.tile_op import CudaTileOp
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.text.default_dialect import DefaultDialect
 from passline.passmanager.ir.text.parser import parse_module, split_chunks
@@ -47,7 +47,7 @@ OTHER_SUBJECTS = ("canonicalize", "debuginfo", "entry_opt_hints_error", "entry_o
 
 
 @irdl_op_definition
-class TestFuncOp(TileOp):
+class TestFuncOp(CudaTileOp):
     """A function with results, which NVIDIA's tests have beside entries."""
 
     name = "cuda_tile.testing$func"

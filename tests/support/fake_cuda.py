@@ -6,9 +6,10 @@ import ctypes
 import subprocess
 from pathlib import Path
 
+from xdsl.ir import Operation
+
 from passline.compiler.gpu.device import CudaDevice
 from passline.compiler.gpu.driver import Driver
-from xdsl.ir import Operation
 
 SOURCE = Path(__file__).with_name("libcuda.c")
 

@@ -17,12 +17,12 @@ from xdsl.utils.exceptions import InterpretationError
 from ....dialects.cuda_tile import memory_ops as ops
 from ....dialects.cuda_tile.attributes import AtomicRMWMode as Mode
 from ....dialects.cuda_tile.types import PointerType
-from .race_check import Access, RaceChecker
+from .device_buffer import DeviceBuffer
+from .race_check import MemoryAccess, RaceChecker
 from .tile_arithmetic import unsigned_bits
 from .tile_values import (
     Array,
     Compute,
-    device_size,
     element_of_value,
     fitting,
     is_exact_element,
@@ -31,39 +31,10 @@ from .tile_values import (
     to_bits,
 )
 
-__all__ = ["POINTER_ACCESS", "DeviceBuffer", "DeviceMemory", "combination", "poison"]
+__all__ = ["POINTER_ACCESS", "DeviceMemory", "combination", "poison"]
 
 SPACE = 40
 """The bits of an offset in a buffer."""
-
-
-@dataclass(eq=False)
-class DeviceBuffer:
-    """An allocation."""
-
-    name: str
-    element: Attribute
-    data: Array
-    """All elements, flat."""
-    base: int
-    """The address of the first one."""
-    is_new: bool = False
-    """Whether its elements have no value until they are written."""
-
-    def typed(self, element: Attribute) -> Array:
-        """Return the buffer as elements of a type."""
-        if element == self.element:
-            return self.data
-        if (is_exact_element(element) and is_exact_element(self.element)) or (
-            device_size(element) == device_size(self.element) == 1
-            and tile_dtype(element).itemsize == self.data.itemsize
-        ):
-            return self.data.view(tile_dtype(element))
-        raise InterpretationError(f"{self.name} of {self.element} is accessed as {element}")
-
-    def elements(self, addresses: Array, element: Attribute) -> Array:
-        """Return the indices of elements at addresses."""
-        return (addresses - self.base) // device_size(element)
 
 
 @dataclass
@@ -112,7 +83,7 @@ class DeviceMemory:
                 )
             yield buffer, where, index
 
-    def note(self, access: Access, buffer: DeviceBuffer, index: Array, token: int) -> int:
+    def note(self, access: MemoryAccess, buffer: DeviceBuffer, index: Array, token: int) -> int:
         """Tell the checker of an access; return the token after it."""
         if self.checker is None:
             return 0
@@ -139,7 +110,7 @@ def pointee_of(op: Operation) -> Attribute:
 
 def load(op: ops.LoadPtrTkoOp, memory: DeviceMemory) -> Compute:
     """Return the load by pointers."""
-    access, element = Access.of(op), pointee_of(op)
+    access, element = MemoryAccess.of(op), pointee_of(op)
     dtype, undefined = tile_dtype(element), poison(element, memory)
 
     def gather(addresses: Array, token: int | None) -> tuple[Array, int]:
@@ -166,7 +137,7 @@ def load(op: ops.LoadPtrTkoOp, memory: DeviceMemory) -> Compute:
 
 def store(op: ops.StorePtrTkoOp, memory: DeviceMemory) -> Compute:
     """Return the store by pointers."""
-    access, element = Access.of(op), pointee_of(op)
+    access, element = MemoryAccess.of(op), pointee_of(op)
 
     def compute(target: Array, value: Array, mask: Array | None, token: int | None) -> int:
         addresses, values, after = np.asarray(target), np.asarray(value), token or 0
@@ -185,16 +156,15 @@ def store(op: ops.StorePtrTkoOp, memory: DeviceMemory) -> Compute:
 
 def combination(mode: Mode, element: Attribute) -> Callable[[Array, Array], Array]:
     """Return the function of the old value and the operand that an atomic operation stores."""
+    if mode is Mode.XCHG:
+        return lambda old, new: new
+    function, dtype, fit = COMBINE[mode], tile_dtype(element), fitting(element)
     if mode in (Mode.UMAX, Mode.UMIN):
-        function, dtype = COMBINE[mode], tile_dtype(element)
         return lambda old, new: function(unsigned_bits(old), unsigned_bits(new)).view(dtype)
-    if mode is not Mode.ADDF:
-        return COMBINE[mode]
-    fit = fitting(element)
-    return lambda old, new: fit(np.add(old, new))
+    return lambda old, new: fit(function(old, new))
 
 
-COMBINE: Mapping[Mode, Callable[[Array, Array], Array]] = {
+COMBINE: Mapping[Mode, np.ufunc] = {
     Mode.ADD: np.add,
     Mode.ADDF: np.add,
     Mode.AND: np.bitwise_and,
@@ -203,7 +173,6 @@ COMBINE: Mapping[Mode, Callable[[Array, Array], Array]] = {
     Mode.OR: np.bitwise_or,
     Mode.UMAX: np.maximum,
     Mode.UMIN: np.minimum,
-    Mode.XCHG: lambda old, new: new,
     Mode.XOR: np.bitwise_xor,
 }
 
@@ -215,7 +184,7 @@ def exchange(
 ) -> Compute:
     """Return the atomic operation that stores `function` of the old value and the operands; if
     pointers of a tile are equal, one after the other."""
-    access, element = Access.of(op), pointee_of(op)
+    access, element = MemoryAccess.of(op), pointee_of(op)
     shape = tile_shape(op.result)
 
     def update(data: Array, index: Array, operands: list[Array]) -> Array:
@@ -229,9 +198,8 @@ def exchange(
             data[place] = function(data[place], *(operand[i] for operand in operands))
         return old
 
-    def compute(
-        pointers: Array, *operands: Array, mask: Array | None, token: int | None
-    ) -> tuple[Array, int]:
+    def compute(pointers: Array, *others: Any) -> tuple[Array, int]:
+        *operands, mask, token = others
         chosen = np.ones(shape, np.bool_) if mask is None else np.asarray(mask)
         addresses, after = np.asarray(pointers)[chosen], token or 0
         values = [np.asarray(operand)[chosen] for operand in operands]
@@ -250,11 +218,11 @@ def read_modify_write(op: ops.AtomicRMWTkoOp, memory: DeviceMemory) -> Compute:
     """Return the atomic operation of a mode."""
     element, mode = pointee_of(op), op.mode.data
     run = exchange(op, memory, combination(mode, element))
-    function = COMBINE[mode]
-    fast = isinstance(function, np.ufunc) and is_exact_element(element) and not op.result.uses
-    if not fast or mode in (Mode.UMAX, Mode.UMIN):
-        return lambda pointers, arg, mask, token: run(pointers, arg, mask=mask, token=token)
-    access = Access.of(op)
+    function = COMBINE.get(mode)
+    exact = is_exact_element(element) and mode not in (Mode.UMAX, Mode.UMIN)
+    if function is None or not exact or op.result.uses:
+        return run
+    access = MemoryAccess.of(op)
 
     def accumulate(
         pointers: Array, arg: Array, mask: Array | None, token: int | None
@@ -277,8 +245,7 @@ def compare_and_swap(op: ops.AtomicCASTkoOp, memory: DeviceMemory) -> Compute:
     def swapped(old: Array, expected: Array, new: Array) -> Array:
         return np.where(to_bits(old, element) == to_bits(expected, element), new, old)
 
-    run = exchange(op, memory, swapped)
-    return lambda pointers, cmp, val, mask, token: run(pointers, cmp, val, mask=mask, token=token)
+    return exchange(op, memory, swapped)
 
 
 def allocate(op: ops.AllocaOp, memory: DeviceMemory) -> Compute:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import isfinite
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import BFloat16Type
@@ -20,16 +20,17 @@ __all__ = ["DIRECTED", "flushed", "rounded_to"]
 DIRECTED = frozenset({RoundingMode.ZERO, RoundingMode.NEGATIVE_INF, RoundingMode.POSITIVE_INF})
 """The modes that do not round to nearest."""
 
-Exact = Callable[..., Fraction]
+Error: TypeAlias = Callable[[Fraction, Fraction, Fraction, Fraction], Fraction]
+"""A function of the result and the operands, of which missing ones are 0."""
 
-# The sign of `exact result - result`, of which a square root has no exact number.
-ERRORS: Mapping[type[Operation], Exact] = {
-    ops.AddFOp: lambda result, lhs, rhs: lhs + rhs - result,
-    ops.SubFOp: lambda result, lhs, rhs: lhs - rhs - result,
-    ops.MulFOp: lambda result, lhs, rhs: lhs * rhs - result,
-    ops.DivFOp: lambda result, lhs, rhs: lhs / rhs - result,
+# Numbers of the sign of `exact result - result`: a square root has no exact number.
+ERRORS: Mapping[type[Operation], Error] = {
+    ops.AddFOp: lambda result, lhs, rhs, _: lhs + rhs - result,
+    ops.SubFOp: lambda result, lhs, rhs, _: lhs - rhs - result,
+    ops.MulFOp: lambda result, lhs, rhs, _: lhs * rhs - result,
+    ops.DivFOp: lambda result, lhs, rhs, _: lhs / rhs - result,
     ops.FmaOp: lambda result, lhs, rhs, acc: lhs * rhs + acc - result,
-    ops.SqrtOp: lambda result, source: source - result * result,
+    ops.SqrtOp: lambda result, source, _, __: source - result * result,
 }
 
 
@@ -41,7 +42,9 @@ def rounded_to(mode: RoundingMode, cls: type[Operation], element: Attribute) -> 
     def sign(*numbers: float) -> int:
         if not all(map(isfinite, numbers)):
             return 0
-        difference = error(*(Fraction(float(number)) for number in numbers))
+        result, *operands = (Fraction(float(number)) for number in numbers)
+        missing = [Fraction(0)] * (3 - len(operands))
+        difference = error(result, *operands, *missing)
         return (difference > 0) - (difference < 0)
 
     signs = np.vectorize(sign, otypes=[np.int8])
@@ -62,7 +65,7 @@ def rounded_to(mode: RoundingMode, cls: type[Operation], element: Attribute) -> 
 
 
 def neighbor(array: Array, target: Array, element: Attribute) -> Array:
-    """Return the next number of a type in the direction of `target`, or the number if it is that."""
+    """Return the next number of a type toward `target`, or the number if it is that."""
     if not isinstance(element, BFloat16Type):
         return np.nextafter(array, target)
     # The last bit of bf16 is bit 16 of the f32 that holds it.
@@ -82,7 +85,7 @@ def flushed(compute: Compute) -> Compute:
     return run
 
 
-def flush(array: Any) -> Array:
+def flush(array: Array) -> Array:
     """Return f32 with zeros for subnormal numbers, which keep their signs."""
-    tiny = np.abs(array) < np.finfo(np.float32).tiny
+    tiny = np.abs(array) < float(np.finfo(np.float32).tiny)
     return np.where(tiny, np.copysign(np.float32(0), array), array)

@@ -77,7 +77,7 @@ def bound(memory: DeviceMemory, name: str, type: Attribute, value: Any) -> np.ge
     """Return an argument as the program takes it: a scalar, or the address of a buffer."""
     element = cast(TileType, type).element_type
     if not isinstance(element, PointerType):
-        return np.asarray(value).astype(tile_dtype(element))[()]
+        return tile_dtype(element).type(value)
     data, offset = cast("tuple[Array, int]", value if isinstance(value, tuple) else (value, 0))
     pointee = element.pointee_type
     data = flat_buffer(data, pointee, name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,10 @@ from ....dialects.cuda_tile.attributes import (
     MemoryScopeAttr,
 )
 from ....passmanager.ir.location import place_of
-from ..arrays import Array
+from .device_buffer import DeviceBuffer
+from .tile_values import Array
 
-if TYPE_CHECKING:
-    from .device_memory import DeviceBuffer
-
-__all__ = ["Access", "RaceChecker"]
+__all__ = ["MemoryAccess", "RaceChecker"]
 
 Bytes = NDArray[np.int64]
 Block = tuple[int, int, int]
@@ -37,7 +35,7 @@ ACQUIRES = (MemoryOrderingSemantics.ACQUIRE, MemoryOrderingSemantics.ACQ_REL)
 RELEASES = (MemoryOrderingSemantics.RELEASE, MemoryOrderingSemantics.ACQ_REL)
 
 
-class Access(NamedTuple):
+class MemoryAccess(NamedTuple):
     """An operation on memory."""
 
     op: Operation
@@ -51,14 +49,14 @@ class Access(NamedTuple):
     releases: bool
 
     @staticmethod
-    def of(op: Operation) -> Access:
+    def of(op: Operation) -> MemoryAccess:
         """Return the access that an operation does."""
         order = op.properties["memory_ordering_semantics"]
         assert isinstance(order, MemoryOrderingSemanticsAttr)
         scope = op.properties.get("memory_scope")
         wide = isinstance(scope, MemoryScopeAttr) and scope.data is not MemoryScope.TL_BLK
         strong, atomic = order.data is not MemoryOrderingSemantics.WEAK, ".atomic" in op.name
-        return Access(
+        return MemoryAccess(
             op,
             atomic or ".load" in op.name,
             atomic or ".store" in op.name,
@@ -77,7 +75,7 @@ class Access(NamedTuple):
 class Event(NamedTuple):
     """An access of the block that runs."""
 
-    access: Access
+    access: MemoryAccess
     before: int
     """The token that it waited for."""
     places: Bytes
@@ -107,7 +105,10 @@ class RaceChecker:
     errors: dict[object, str] = field(default_factory=dict[object, str])
     """The findings, one for each pair of operations."""
     _shadows: list[Shadow] = field(default_factory=list[Shadow])
-    _accesses: list[tuple[Block, Access] | None] = field(default_factory=lambda: [None])
+    _accesses: list[tuple[Block, MemoryAccess]] = field(
+        default_factory=list[tuple[Block, MemoryAccess]]
+    )
+    """The accesses; their numbers begin at 1."""
     _events: list[Event] = field(default_factory=list[Event])
     _start: int = 1
     """The number of the first access of the block that runs."""
@@ -130,7 +131,7 @@ class RaceChecker:
 
     def enter(self, block: Block) -> None:
         """Begin a block."""
-        self._block, self._start = block, len(self._accesses)
+        self._block, self._start = block, len(self._accesses) + 1
         self._events.clear()
         self._seen = {block}
 
@@ -149,7 +150,7 @@ class RaceChecker:
             if not useful
         ]
 
-    def access(self, access: Access, buffer: DeviceBuffer, index: Array, token: int) -> int:
+    def access(self, access: MemoryAccess, buffer: DeviceBuffer, index: Array, token: int) -> int:
         """Check an access to elements of a buffer, given as indices, after those of `token`; return
         the token after it."""
         if not index.size:
@@ -165,18 +166,23 @@ class RaceChecker:
         self._record(access, shadow, places, token)
         return token | 1 << len(self._events) - 1
 
-    def _record(self, access: Access, shadow: Shadow, places: Bytes, token: int) -> None:
+    def _record(self, access: MemoryAccess, shadow: Shadow, places: Bytes, token: int) -> None:
         """Remember an access."""
         table, where = shadow.table(access.writes, access.is_shared), places - shadow.low
-        table[where] = np.where(table[where], table[where], len(self._accesses))
         self._accesses.append((self._block, access))
+        table[where] = np.where(table[where], table[where], len(self._accesses))
         self._events.append(Event(access, token, places))
         if access.releases:
             for place in places.tolist():
                 self._released[place] |= self._seen
 
     def _check_elements(
-        self, access: Access, buffer: DeviceBuffer, twice: Array, shadow: Shadow, places: Bytes
+        self,
+        access: MemoryAccess,
+        buffer: DeviceBuffer,
+        twice: Array,
+        shadow: Shadow,
+        places: Bytes,
     ) -> None:
         """Report an element that a store writes twice, or that is read before it has a value."""
         if access.writes and not access.is_strong and twice.size:
@@ -189,7 +195,7 @@ class RaceChecker:
                 self.report(access.op, f"reads {what} of {buffer.name} without a value")
 
     def _check_blocks(
-        self, access: Access, buffer: DeviceBuffer, shadow: Shadow, places: Bytes
+        self, access: MemoryAccess, buffer: DeviceBuffer, shadow: Shadow, places: Bytes
     ) -> None:
         """Report conflicts with blocks that ran before."""
         for (writes, is_shared), table in shadow.first.items():
@@ -197,14 +203,15 @@ class RaceChecker:
                 continue
             numbers = table[places - shadow.low]
             others = (numbers > 0) & (numbers < self._start)
-            for number in np.unique(numbers[others]).tolist():
-                entry = self._accesses[number]
-                assert entry is not None
-                if entry[0] not in self._seen:
-                    self._conflict(access, buffer, places[numbers == number][0], *entry)
+            for number in map(int, np.unique(numbers[others])):
+                block, other = self._accesses[number - 1]
+                if block not in self._seen:
+                    self._conflict(access, buffer, places[numbers == number][0], block, other)
                     break
 
-    def _check_block(self, access: Access, buffer: DeviceBuffer, places: Bytes, token: int) -> None:
+    def _check_block(
+        self, access: MemoryAccess, buffer: DeviceBuffer, places: Bytes, token: int
+    ) -> None:
         """Report conflicts with earlier accesses of the same block that the token does not wait
         for, and note which tokens have ordered something."""
         if token:
@@ -227,13 +234,23 @@ class RaceChecker:
                 yield event.access.op
 
     def _conflict(
-        self, access: Access, buffer: DeviceBuffer, place: int, block: Block, other: Access
+        self,
+        access: MemoryAccess,
+        buffer: DeviceBuffer,
+        place: np.int64,
+        block: Block,
+        other: MemoryAccess,
     ) -> None:
         same = block == self._block
-        where = "in the same block" if same else f"in block {block}"
-        what = f"{self._name(access.op, self._block)} {access.verb} "
-        what += f"element {element_at(buffer.data, place)} of {buffer.name}, which '{other.op.name}'{place_of(other.op)} {other.verb} {where}; "
-        what += "no token orders them" if same else "nothing orders blocks"
+        element = f"element {element_at(buffer.data, place)} of {buffer.name}"
+        what = (
+            f"{self._name(access.op, self._block)} {access.verb} {element}, which "
+            f"'{other.op.name}'{place_of(other.op)} {other.verb} "
+        )
+        if same:
+            what += "in the same block; no token orders them"
+        else:
+            what += f"in block {block}; nothing orders blocks"
         self.errors.setdefault((access.op, other.op, same), what)
 
     @staticmethod

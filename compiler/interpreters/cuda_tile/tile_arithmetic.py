@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type
@@ -22,8 +22,10 @@ from ..tir.arithmetic import float_power, fma, ordered_zeros, rsqrt
 from .directed_rounding import DIRECTED, flushed, rounded_to
 from .tile_values import (
     Array,
+    Binary,
     Compute,
     Maker,
+    Unary,
     device_size,
     element_of_value,
     fitting,
@@ -69,11 +71,11 @@ def extremum(number: np.ufunc, with_nan: np.ufunc) -> Maker:
 
     def bind(op: ops.MaxFOp | ops.MinFOp) -> Compute:
         function = number if op.propagate_nan is None else with_nan
-        exact = partial(ordered_zeros(function), op)
+        exact = cast(Compute, partial(ordered_zeros(function), op))
 
         def compute(lhs: Array, rhs: Array) -> Array:
-            result = function(lhs, rhs)
-            return result if np.all(result) else exact(lhs, rhs)  # zeros have signs
+            result = np.asarray(function(lhs, rhs))
+            return result if result.all() else exact(lhs, rhs)  # zeros have signs
 
         return flushed(compute) if op.flush_to_zero is not None else compute
 
@@ -126,6 +128,11 @@ def divided_up(lhs: Array, rhs: Array) -> Array:
     return quotient + (quotient * rhs != lhs)
 
 
+def divided_down(lhs: Array, rhs: Array) -> Array:
+    """Return the quotient, rounded down."""
+    return np.floor_divide(lhs, check_divisor(rhs))
+
+
 def check_divisor(divisor: Array) -> Array:
     """Return a divisor; InterpretationError if an element is 0."""
     if not np.all(divisor):
@@ -136,8 +143,7 @@ def check_divisor(divisor: Array) -> Array:
 def quotient(op: ops.DivIOp) -> Compute:
     """Return the function of the rounding mode."""
     functions = {RoundingMode.ZERO: divided, RoundingMode.POSITIVE_INF: divided_up}
-    function = functions.get(op.rounding.data, lambda a, b: np.floor_divide(a, check_divisor(b)))
-    return on_integers(function)(op)
+    return on_integers(functions.get(op.rounding.data, divided_down))(op)
 
 
 def remainder(lhs: Array, rhs: Array) -> Array:
@@ -153,7 +159,7 @@ def high_product(lhs: Array, rhs: Array) -> Array:
     return np.asarray(product >> bits).astype(lhs.dtype)
 
 
-def high_bits(op: ops.MulhiIOp) -> Compute:
+def high_bits(op: ops.MulhiIOp) -> Binary:
     """Return the upper half of the product; of one bit, it is 0."""
     if tile_dtype(result_element(op)) == np.bool_:
         return lambda x, y: np.zeros_like(x)
@@ -173,7 +179,7 @@ RELATIONS: Mapping[Predicate, Callable[[Any, Any], Any]] = {
 }
 
 
-def compared_integers(op: ops.CmpIOp) -> Compute:
+def compared_integers(op: ops.CmpIOp) -> Binary:
     """Return the comparison of integers."""
     relation = RELATIONS[op.comparison_predicate.data]
     is_unsigned = op.signedness.data is Signedness.UNSIGNED
@@ -183,7 +189,7 @@ def compared_integers(op: ops.CmpIOp) -> Compute:
     return lambda lhs, rhs: relation(read(lhs), read(rhs))
 
 
-def compared_floats(op: ops.CmpFOp) -> Compute:
+def compared_floats(op: ops.CmpFOp) -> Binary:
     """Return the comparison of floats: with a NaN, one that is ordered is false, another true."""
     relation = RELATIONS[op.comparison_predicate.data]
     unordered = op.comparison_ordering.data is Ordering.UNORDERED
@@ -197,7 +203,7 @@ def compared_floats(op: ops.CmpFOp) -> Compute:
 # Conversions
 
 
-def extended(op: ops.ExtIOp) -> Compute:
+def extended(op: ops.ExtIOp) -> Unary:
     """Return the extension of integers."""
     source, dtype = element_of_value(op.from_), tile_dtype(result_element(op))
     if op.signedness.data is Signedness.SIGNED:
@@ -205,12 +211,12 @@ def extended(op: ops.ExtIOp) -> Compute:
     return lambda array: to_bits(array, source).astype(dtype)
 
 
-def fitted(op: Operation) -> Compute:
+def fitted(op: Operation) -> Unary:
     """Return the conversion to the type of the result, rounded to nearest, or wrapped."""
     return fitting(result_element(op))
 
 
-def float_to_float(op: ops.FToFOp) -> Compute:
+def float_to_float(op: ops.FToFOp) -> Unary:
     """Return the conversion of floats; to powers of two, it rounds to zero or up."""
     fit = fitting(element := result_element(op))
     if not isinstance(element, Float8E8M0FNUType):
@@ -225,7 +231,7 @@ def float_to_float(op: ops.FToFOp) -> Compute:
     return to_power
 
 
-def float_to_integer(op: ops.FToIOp) -> Compute:
+def float_to_integer(op: ops.FToIOp) -> Unary:
     """Return the conversion without the fraction."""
     dtype, fit = tile_dtype(result_element(op)), fitting(result_element(op))
     if dtype.itemsize == 8 and op.signedness.data is Signedness.UNSIGNED:
@@ -235,25 +241,25 @@ def float_to_integer(op: ops.FToIOp) -> Compute:
     return lambda array: fit(np.trunc(array).astype(np.int64))
 
 
-def integer_to_float(op: ops.IToFOp) -> Compute:
+def integer_to_float(op: ops.IToFOp) -> Unary:
     """Return the conversion of integers."""
     fit = fitting(result_element(op))
     read = unsigned_bits if op.signedness.data is Signedness.UNSIGNED else signed_bits
     return lambda array: fit(read(array))
 
 
-def recast(op: ops.BitcastOp) -> Compute:
+def recast(op: ops.BitcastOp) -> Unary:
     """Return the bits as another type."""
     source, target = element_of_value(op.source), result_element(op)
     return lambda array: from_bits(to_bits(array, source), target)
 
 
-def same_address(_: Operation) -> Compute:
+def same_address(_: Operation) -> Unary:
     """Return pointers and addresses as they are."""
     return lambda address: address
 
 
-def moved(op: ops.OffsetOp) -> Compute:
+def moved(op: ops.OffsetOp) -> Binary:
     """Return pointers, moved by elements."""
     size = pointee_size(element_of_value(op.ptr))
     return lambda pointer, offset: pointer + np.multiply(offset, size, dtype=np.int64)
@@ -277,7 +283,7 @@ ELEMENTWISE: Mapping[type[Operation], Maker] = {
     ops.AbsIOp: on_integers(np.abs, SIGNED),
     ops.AddFOp: on_floats(operator.add),
     ops.AddIOp: on_integers(operator.add, SIGNED),
-    ops.AndIOp: always(operator.and_),
+    ops.AndIOp: always(np.bitwise_and),
     ops.Atan2Op: on_floats(np.arctan2),
     ops.BitcastOp: recast,
     ops.CeilOp: on_floats(np.ceil),
@@ -285,7 +291,7 @@ ELEMENTWISE: Mapping[type[Operation], Maker] = {
     ops.CmpIOp: compared_integers,
     ops.CosHOp: on_floats(np.cosh),
     ops.CosOp: on_floats(np.cos),
-    ops.DivFOp: on_floats(operator.truediv),
+    ops.DivFOp: on_floats(np.divide),
     ops.DivIOp: quotient,
     ops.Exp2Op: on_floats(np.exp2),
     ops.ExpOp: on_floats(np.exp),
@@ -308,7 +314,7 @@ ELEMENTWISE: Mapping[type[Operation], Maker] = {
     ops.NegFOp: always(np.negative),
     ops.NegIOp: on_integers(np.negative, SIGNED),
     ops.OffsetOp: moved,
-    ops.OrIOp: always(operator.or_),
+    ops.OrIOp: always(np.bitwise_or),
     ops.PowOp: on_floats(float_power),
     ops.PtrToIntOp: same_address,
     ops.PtrToPtrOp: same_address,
@@ -326,6 +332,6 @@ ELEMENTWISE: Mapping[type[Operation], Maker] = {
     ops.TanHOp: on_floats(np.tanh),
     ops.TanOp: on_floats(np.tan),
     ops.TruncIOp: fitted,
-    ops.XOrIOp: always(operator.xor),
+    ops.XOrIOp: always(np.bitwise_xor),
 }
 """The semantics by class. Each works on tiles of any shape."""

@@ -78,12 +78,14 @@ def combined(combine: Combine, now: Sequence[Array], before: Sequence[Array]) ->
 def reduction(op: ops.ReduceOp) -> Compute:
     """Return the reduction: a balanced tree of neighbors, so that their order stays."""
     axis = op.dim.value.data
+    before = (slice(None),) * axis
+    odd, even, first = (*before, slice(1, None, 2)), (*before, slice(0, None, 2)), (*before, 0)
 
     def compute(tiles: tuple[Array, ...], combine: Combine) -> tuple[Array, ...]:
-        rows = [np.moveaxis(tile, axis, 0) for tile in tiles]
-        while len(rows[0]) > 1:
-            rows = combined(combine, [row[1::2] for row in rows], [row[::2] for row in rows])
-        return tuple(row[0] for row in rows)
+        rows: Sequence[Array] = tiles
+        while rows[0].shape[axis] > 1:
+            rows = combined(combine, [row[odd] for row in rows], [row[even] for row in rows])
+        return tuple(row[first] for row in rows)
 
     return compute
 

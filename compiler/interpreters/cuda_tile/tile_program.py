@@ -29,7 +29,7 @@ from .race_check import RaceChecker
 from .tile_arithmetic import ELEMENTWISE, unsigned_bits
 from .tile_products import FOLDS, PRODUCTS
 from .tile_shaping import SHAPING
-from .tile_values import Array, Compute, Maker, constant_array, tile_dtype
+from .tile_values import Array, Compute, Maker, Unary, constant_array, element_of_value, tile_dtype
 from .tile_views import VIEWS
 
 __all__ = ["TileProgram", "TileProgramError"]
@@ -53,7 +53,7 @@ class Launch:
     output: IO[str] | None
 
 
-def assume(op: module_ops.AssumeOp, launch: Launch) -> Compute:
+def assume(op: module_ops.AssumeOp, launch: Launch) -> Unary:
     """Return the assumption, which is checked with the accesses."""
     predicate = op.predicate
 
@@ -80,8 +80,8 @@ def holds(predicate: object, array: Array) -> bool:
             rows = np.moveaxis(array, getattr(predicate.along, "data", 0), -1)
             groups = rows.reshape(*rows.shape[:-1], -1, min(every, rows.shape[-1]))
             first = groups[..., :1]
-            follow = groups == first + np.arange(groups.shape[-1])
-            return not np.any(unsigned_bits(first.copy()) % divisor) and bool(follow.all())
+            follow = np.all(np.equal(groups - first, np.arange(groups.shape[-1])))
+            return bool(follow) and not np.any(unsigned_bits(first.copy()) % divisor)
         case SameElementsAttr():
             sizes = predicate.values.get_values()
             groups = array.reshape([n for pair in split(array.shape, sizes) for n in pair])
@@ -151,9 +151,9 @@ def global_pointer(op: module_ops.GetGlobalOp, launch: Launch) -> Compute:
 
 def steps(op: control_ops.ForOp) -> Compute:
     """Return the values of the variable of a loop."""
-    dtype = tile_dtype(op.lowerBound.type.element_type)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType, reportUnknownMemberType]
+    dtype = tile_dtype(element_of_value(op.lowerBound))
 
-    def compute(lower: Array, upper: Array, step: Array) -> Iterator[np.generic]:
+    def compute(lower: Array, upper: Array, step: Array) -> Iterator[Any]:
         if op.unsignedCmp is not None:
             lower, upper, step = map(unsigned_bits, (lower, upper, step))
         if step <= 0:
@@ -208,7 +208,7 @@ class Translation:
         """Translate an entry to a function of the grid and the arguments that returns a function
         of the block."""
         block = op.body.block
-        once = set(block.args)
+        once = set[SSAValue](block.args)
         self.emit(0, f"def launch(grid_x, grid_y, grid_z, {self.define(block.args)}):")
         early, late = list[Operation](), list[Operation]()
         for inner in block.ops:
@@ -373,7 +373,7 @@ def works_on_tiles(body: Block) -> bool:
 
 def one_by_one(op: Operation) -> Compute:
     """Return the function that makes a function of scalars one of arrays."""
-    types = [tile_dtype(result.type.element_type) for result in op.results]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType, reportUnknownMemberType]
+    types = [tile_dtype(element_of_value(result)) for result in op.results]
 
     def make(function: Compute) -> Compute:
         def scalars(*values: Any) -> Any:

@@ -13,8 +13,10 @@ from ....dialects.cuda_tile import shape_ops as ops
 from ....passmanager.releases.floats import Float4E2M1FNType
 from .tile_values import (
     Array,
+    Binary,
     Compute,
     Maker,
+    Unary,
     constant_array,
     element_of_value,
     from_bits,
@@ -39,25 +41,25 @@ def iota(op: ops.IotaOp) -> Compute:
     return lambda: array
 
 
-def broadcast(op: ops.BroadcastOp) -> Compute:
+def broadcast(op: ops.BroadcastOp) -> Unary:
     """Return the repeated tile."""
     shape = tile_shape(op.result)
     return lambda source: np.broadcast_to(source, shape)
 
 
-def reshape(op: ops.ReshapeOp) -> Compute:
+def reshape(op: ops.ReshapeOp) -> Unary:
     """Return the tile in another shape."""
     shape = tile_shape(op.result)
     return lambda source: source.reshape(shape)
 
 
-def permute(op: ops.PermuteOp) -> Compute:
+def permute(op: ops.PermuteOp) -> Unary:
     """Return the tile with permuted dimensions."""
     axes = op.permutation.get_values()
     return lambda source: source.transpose(axes)
 
 
-def concatenate(op: ops.CatOp) -> Compute:
+def concatenate(op: ops.CatOp) -> Binary:
     """Return two tiles beside each other."""
     axis = op.dim.value.data
     return lambda lhs, rhs: np.concatenate((lhs, rhs), axis)

@@ -7,12 +7,12 @@ an address, an i64 (`device_memory`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, Float32Type, IntegerType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, Float32Type, IntegerType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
@@ -33,8 +33,10 @@ from ..arrays import (
 
 __all__ = [
     "Array",
+    "Binary",
     "Compute",
     "Maker",
+    "Unary",
     "constant_array",
     "device_size",
     "element_of_value",
@@ -49,6 +51,9 @@ __all__ = [
 Compute: TypeAlias = Callable[..., Any]
 """A function from the operands of an operation, as its definition lists them, to its result, or a
 tuple of results."""
+
+Unary: TypeAlias = Callable[[Array], Any]
+Binary: TypeAlias = Callable[[Array, Array], Any]
 
 Maker: TypeAlias = Callable[[Any], Compute]
 """A function that prepares the semantics of an operation."""
@@ -94,7 +99,7 @@ def is_exact_element(element: Attribute) -> bool:
 
 
 @cache
-def fitting(element: Attribute) -> Compute:
+def fitting(element: Attribute) -> Unary:
     """Return the function that rounds or wraps an array to an element type."""
     if isinstance(element, FloatTF32Type):
         return round_tf32
@@ -110,13 +115,17 @@ def round_tf32(array: Array) -> Array:
     return np.where(np.isfinite(near), rounded, bits).astype(np.uint32).view(np.float32)
 
 
+SMALL_INTEGERS: Mapping[Attribute, int] = {i1: 1, IntegerType(4): 4}
+"""The bits of integers that do not fill a byte."""
+
+
 def to_bits(array: Array, element: Attribute) -> Array:
     """Return the bits of elements, as unsigned integers."""
     if isinstance(element, NarrowFloat):
         return codes_of(np.asarray(array), element)
     bits = np.ascontiguousarray(array).view(f"u{tile_dtype(element).itemsize}")
-    if isinstance(element, IntegerType) and element.bitwidth < 8:
-        bits = bits & ((1 << element.bitwidth) - 1)
+    if (width := SMALL_INTEGERS.get(element)) is not None:
+        bits = bits & ((1 << width) - 1)
     return bits.reshape(np.shape(array))
 
 
@@ -124,7 +133,7 @@ def from_bits(bits: Array, element: Attribute) -> Array:
     """Return the elements of a type that have these bits."""
     if isinstance(element, NarrowFloat):
         return numbers_of(bits, element)
-    if isinstance(element, IntegerType) and element.bitwidth < 8:
+    if element in SMALL_INTEGERS:
         return fitting(element)(bits.view(np.int8))
     return bits.view(tile_dtype(element))
 

@@ -17,11 +17,11 @@ from ....dialects.cuda_tile.types import (
     GatherScatterViewType,
     PartitionViewType,
     StridedViewType,
-    TensorViewType,
     TileView,
 )
-from .device_memory import DeviceBuffer, DeviceMemory, combination, poison
-from .race_check import Access
+from .device_buffer import DeviceBuffer
+from .device_memory import DeviceMemory, combination, poison
+from .race_check import MemoryAccess
 from .tile_values import Array, Compute, element_of_value, tile_dtype
 
 __all__ = ["VIEWS"]
@@ -47,7 +47,7 @@ class TensorInMemory:
 
 def tensor_view(op: ops.MakeTensorViewOp, memory: DeviceMemory) -> Compute:
     """Return the tensor at a pointer; InterpretationError if it exceeds its buffer."""
-    type = cast(TensorViewType, op.result.type)
+    type = op.result.type
     element = type.element_type
 
     def compute(base: Any, sizes: Sequence[Any], strides: Sequence[Any]) -> TensorInMemory:
@@ -159,7 +159,7 @@ def padding_of(type: TileView, memory: DeviceMemory) -> Any:
 
 def load_tile(op: ops.LoadViewTkoOp, memory: DeviceMemory) -> Compute:
     """Return the load of a tile."""
-    access, type = Access.of(op), cast(TileView, op.view.type)
+    access, type = MemoryAccess.of(op), cast(TileView, op.view.type)
     shape, dtype = type.tile_type.get_shape(), tile_dtype(type.tensor_view.element_type)
     padding = padding_of(type, memory)
 
@@ -181,7 +181,7 @@ def load_tile(op: ops.LoadViewTkoOp, memory: DeviceMemory) -> Compute:
 
 def store_tile(op: ops.StoreViewTkoOp, memory: DeviceMemory) -> Compute:
     """Return the store of a tile."""
-    access = Access.of(op)
+    access = MemoryAccess.of(op)
 
     def compute(tile: Array, view: TilesInMemory, index: Sequence[Any], token: int | None) -> int:
         source, target = view.place(index)
@@ -196,7 +196,7 @@ def store_tile(op: ops.StoreViewTkoOp, memory: DeviceMemory) -> Compute:
 
 def combine_tile(op: ops.AtomicRedViewTkoOp, memory: DeviceMemory) -> Compute:
     """Return the atomic combination of a tile with that in memory."""
-    access, function = Access.of(op), combination(op.mode.data, element_of_value(op.value))
+    access, function = MemoryAccess.of(op), combination(op.mode.data, element_of_value(op.value))
 
     def compute(view: TilesInMemory, index: Sequence[Any], value: Array, token: int | None) -> int:
         source, target = view.place(index)
@@ -218,12 +218,20 @@ def numbers_as(types: Sequence[Attribute], numbers: Sequence[int]) -> Any:
 
 def tensor_shape(op: ops.GetTensorShapeOp, memory: DeviceMemory) -> Compute:
     """Return the sizes of a tensor."""
-    return lambda tensor: numbers_as(op.result_types, tensor.array.shape)
+
+    def compute(tensor: TensorInMemory) -> Any:
+        return numbers_as(op.result_types, tensor.array.shape)
+
+    return compute
 
 
 def index_space(op: ops.GetIndexSpaceShapeOp, memory: DeviceMemory) -> Compute:
     """Return the number of tiles in each dimension."""
-    return lambda view: numbers_as(op.result_types, view.counts())
+
+    def compute(view: TilesInMemory) -> Any:
+        return numbers_as(op.result_types, view.counts())
+
+    return compute
 
 
 VIEWS: Mapping[type[Operation], Callable[[Any, DeviceMemory], Compute]] = {

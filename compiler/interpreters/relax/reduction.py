@@ -96,7 +96,7 @@ REDUCTION: Semantics = {
 def scan(function: np.ufunc) -> Compute:
     """Return the semantics of a scan by `function`, which has an identity element."""
 
-    def compute(op: scan_ops.ScanOp, x: Array) -> Array:
+    def compute(op: scan_ops.CumulativeOp, x: Array) -> Array:
         x = at_least_f32(x) if op.axis is not None else at_least_f32(x).reshape(-1)
         axis = 0 if op.axis is None else op.axis
         # A view in which the scan runs forwards along the first axis.

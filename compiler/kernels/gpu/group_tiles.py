@@ -12,7 +12,7 @@ from ....dialects.relax.types import tensor_type
 from ....dialects.tir.functions import Shape
 from .row_frame import ParameterOp, RowFrame, RowOp, after_reduction, is_fill, parameter_axes
 from .row_operations import ROW_OPERATIONS, RowTiles
-from .row_program import Operand, Place, RowProgram, Tile, cached
+from .row_program import Operand, RowProgram, Tile, TilePlace, cached
 from .tile_builder import TileGroup
 
 __all__ = ["GroupTiles"]
@@ -105,7 +105,7 @@ class GroupTiles:
         views = [self.view(p, s) for p, s in zip(pointers, shapes, strict=True)]
         per_row = [all(n == 1 for n in self.frame.inside(shape)) for shape in shapes]
 
-        def write(place: Place, which: bool) -> None:
+        def write(place: TilePlace, which: bool) -> None:
             for value, view, shape, row in zip(results, views, shapes, per_row, strict=True):
                 if row is which:
                     tile = self.program.writer.broadcast(

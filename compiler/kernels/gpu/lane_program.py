@@ -31,7 +31,7 @@ from ...analysis.constant_evaluator import integer_constant
 from ...analysis.dependence import base_of
 from ..choices import NoKernel
 from .scalar_ops import constant, on_tiles, tile_element
-from .tile_writer import WEAK, Reduction, TileWriter, tile_of
+from .tile_writer import WEAK, TileReduction, TileWriter, tile_of
 
 __all__ = ["REGISTERS", "LaneProgram", "Stride"]
 
@@ -231,7 +231,7 @@ class LaneProgram:
         for n in self.shape:
             size *= n
         line = self.w.reshape(extent, (size,))
-        most = self.w.reduce(line, 0, Reduction("maximum", -1))
+        most = self.w.reduce(line, 0, TileReduction("maximum", -1))
         return self.w.reshape(most, ())
 
     def carried(self, op: ForOp) -> tuple[list[tuple[SSAValue, int]], list[SSAValue]]:

@@ -24,7 +24,7 @@ ROW_LIMIT = 8192
 """The elements of the longest rows that a block keeps: 64 registers of 128 threads."""
 BLOCK = 2048
 """The elements of a tile of short rows: 16 registers of 128 threads."""
-MOST_PARTS = 64
+PARTS_LIMIT = 64
 """The blocks that share a row."""
 COLUMNS = 64
 """The adjacent elements that a block reads where rows run across them."""
@@ -149,7 +149,7 @@ class RowPlan:
         rows, trips = volume(self.kept), volume(self.trips)
         if self.reduction is None or not isinstance(rows, int) or not isinstance(trips, int):
             return 1
-        return max(1, min(trips, MOST_PARTS, 2 * target.cores // rows))
+        return max(1, min(trips, PARTS_LIMIT, 2 * target.cores // rows))
 
     @property
     def reduction(self) -> RowOp | None:

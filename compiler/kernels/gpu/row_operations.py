@@ -28,12 +28,12 @@ from ....dialects.relax.windows import (
     AdaptiveMaxPool3dOp,
 )
 from ..scalars import step_type, wide_type
-from .row_program import Place, RowProgram, Tile, cached
-from .tile_writer import Reduction, TileWriter
+from .row_program import RowProgram, Tile, TilePlace, cached
+from .tile_writer import TileReduction, TileWriter
 
 __all__ = ["ROW_OPERATIONS", "RowTiles", "is_split", "part_of", "total_type"]
 
-SUM = Reduction("add", 0)
+SUM = TileReduction("add", 0)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class RowTiles:
         """The type in which elements are computed."""
         return step_type(self.element)
 
-    def data(self, place: Place, kind: Attribute | None = None) -> SSAValue:
+    def data(self, place: TilePlace, kind: Attribute | None = None) -> SSAValue:
         """Return the tile of the data in a type, by default the wide one."""
         return self.writer.convert(self.raw(place), self.element, kind or self.wide)
 
@@ -65,7 +65,7 @@ class RowTiles:
         tile = self.parameters[number]
         return lambda place: self.writer.convert(tile(place), self.element, self.wide)
 
-    def fold(self, element: Tile, reduction: Reduction) -> SSAValue:
+    def fold(self, element: Tile, reduction: TileReduction) -> SSAValue:
         return self.program.fold(element, reduction, self.wide)
 
     def rounded(self, tile: SSAValue) -> SSAValue:
@@ -96,7 +96,7 @@ class RowTiles:
 
 def less_maximum(tiles: RowTiles) -> Tile:
     """Write the fold for the maxima of the rows, and return the data minus these."""
-    top = tiles.fold(tiles.data, Reduction("maximum", -inf))
+    top = tiles.fold(tiles.data, TileReduction("maximum", -inf))
     return cached(lambda place: tiles.writer.subtract(tiles.data(place), top))
 
 
@@ -124,7 +124,7 @@ def affine(
     """Multiply by the first parameter if `scale`, then add the second if the operation centers."""
     w = tiles.writer
 
-    def result(place: Place) -> SSAValue:
+    def result(place: TilePlace) -> SSAValue:
         value = tile(place)
         if scale:
             value = w.multiply(value, tiles.parameter(0)(place))
@@ -151,12 +151,12 @@ def batch_norm(op: norms.BatchNormOp, tiles: RowTiles) -> Tile:
     w = tiles.writer
     gamma, _, mean, variance = map(tiles.parameter, range(4))
 
-    def factor(place: Place) -> SSAValue:
+    def factor(place: TilePlace) -> SSAValue:
         epsilon = w.number(op.epsilon, tiles.wide)
         inverse = tiles.inverse_root(w.add(variance(place), epsilon))
         return w.multiply(inverse, gamma(place)) if op.scale else inverse
 
-    def value(place: Place) -> SSAValue:
+    def value(place: TilePlace) -> SSAValue:
         by = factor(place)
         return w.subtract(w.multiply(tiles.data(place), by), w.multiply(mean(place), by))
 
@@ -172,7 +172,7 @@ def rms_norm(op: norms.RMSNormOp, tiles: RowTiles) -> Tile:
     squares = tiles.mean(squared(tiles))
     inverse = tiles.inverse_root(w.add(squares, w.number(op.epsilon, tiles.wide)))
 
-    def result(place: Place) -> SSAValue:
+    def result(place: TilePlace) -> SSAValue:
         return tiles.rounded(w.multiply(w.multiply(tiles.data(place), inverse), weight(place)))
 
     return result
@@ -188,9 +188,9 @@ def l2_normalize(op: norms.L2NormalizeOp, tiles: RowTiles) -> Tile:
 # Reductions
 
 
-def extremum(name: str, element: Attribute) -> Reduction:
+def extremum(name: str, element: Attribute) -> TileReduction:
     """Return a minimum or maximum, whose identity is the other bound of the type."""
-    return Reduction(
+    return TileReduction(
         name, bounds(element)[name == "minimum"], is_unsigned(element) or element == i1
     )
 
@@ -202,7 +202,7 @@ def part_of(op: Operation, tiles: RowTiles) -> SSAValue:
     if name in ("maximum", "minimum"):
         reduction = extremum(name, tiles.element)
     else:
-        reduction = Reduction(name, name == "multiply")
+        reduction = TileReduction(name, name == "multiply")
     return tiles.program.fold(lambda place: tiles.data(place, kind), reduction, kind)
 
 
@@ -230,9 +230,9 @@ def arg_reduction(op: ops.ArgReductionOp, tiles: RowTiles) -> Tile:
     name = "maximum" if op.name == ops.ArgmaxOp.name else "minimum"
     best = tiles.fold(tiles.data, extremum(name, tiles.element))
     nowhere = -1 if op.select_last_index else (1 << 31) - 1
-    pick = Reduction("maximum" if op.select_last_index else "minimum", nowhere)
+    pick = TileReduction("maximum" if op.select_last_index else "minimum", nowhere)
 
-    def position(place: Place) -> SSAValue:
+    def position(place: TilePlace) -> SSAValue:
         data = tiles.data(place)
         is_best = w.compare(ComparisonPredicate.EQUAL, data, best)
         if not is_integer(tiles.wide):

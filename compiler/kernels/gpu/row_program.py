@@ -16,13 +16,13 @@ from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.tir.functions import Extent, Shape
 from .row_frame import RowFrame
-from .tile_writer import Reduction, TileWriter
+from .tile_writer import TileReduction, TileWriter
 
-__all__ = ["Operand", "Place", "RowProgram", "Tile", "cached"]
+__all__ = ["Operand", "RowProgram", "Tile", "TilePlace", "cached"]
 
 
 @dataclass(eq=False)
-class Place:
+class TilePlace:
     """The position of the tiles at hand."""
 
     index: Sequence[SSAValue]
@@ -31,7 +31,7 @@ class Place:
     """What is computed here already."""
 
 
-Tile = Callable[[Place], SSAValue]
+Tile = Callable[[TilePlace], SSAValue]
 """A function that computes the tile of a value at a place."""
 
 
@@ -64,29 +64,29 @@ class RowProgram:
     """The sums of parts of the rows, if other blocks have computed them."""
 
     def __post_init__(self) -> None:
-        self.whole = Place(self.base)
+        self.whole = TilePlace(self.base)
         """The place of the only tile of rows, or of values that have one element for each row."""
 
     # Places
 
-    def place(self, number: SSAValue) -> Place:
+    def place(self, number: SSAValue) -> TilePlace:
         """Return the place of tile `number` of the rows."""
         inside = self.writer.decomposed(number, self.trips)
         rows = zip(self.frame.reduced, inside, self.base, strict=True)
-        return Place([along if reduced else own for reduced, along, own in rows])
+        return TilePlace([along if reduced else own for reduced, along, own in rows])
 
     def tile_shape(self, shape: Shape) -> list[int]:
         """Return the sizes of the tiles of a value of `shape`."""
         rows = zip(shape, self.frame.shape, self.tile, strict=True)
         return [1 if n == 1 != whole else t for n, whole, t in rows]
 
-    def position(self, place: Place, axis: int) -> SSAValue:
+    def position(self, place: TilePlace, axis: int) -> SSAValue:
         """Return the positions in a dimension of the frame of the elements of a tile."""
         w = self.writer
         first = w.scaled(place.index[axis], self.tile[axis])
         return w.add(first, w.iota(self.tile, axis))
 
-    def number_in_row(self, place: Place) -> SSAValue:
+    def number_in_row(self, place: TilePlace) -> SSAValue:
         """Return the positions of the elements of a tile in their rows, in row-major order."""
         w, number = self.writer, self.writer.number(0, i32)
         stride: Extent = 1
@@ -97,24 +97,26 @@ class RowProgram:
                 stride *= self.frame.shape[axis]
         return w.broadcast(number, self.tile)
 
-    def inside(self, place: Place) -> SSAValue | None:
+    def inside(self, place: TilePlace) -> SSAValue | None:
         """Return which elements of a tile are in the rows; None if all are."""
+        if "inside" in place.memo:
+            return place.memo["inside"]
         mask = None
         for axis, (n, t) in enumerate(zip(self.frame.shape, self.tile, strict=True)):
             if self.frame.reduced[axis] and not (isinstance(n, int) and n % t == 0):
                 end = self.writer.size(n)
                 here = self.writer.less(self.position(place, axis), end)
-                mask = self.writer.both(mask, here)
+                mask = place.memo["inside"] = self.writer.both(mask, here)
         return mask
 
     # Traversal of rows
 
-    def fold(self, element: Tile, reduction: Reduction, kind: Attribute) -> SSAValue:
+    def fold(self, element: Tile, reduction: TileReduction, kind: Attribute) -> SSAValue:
         """Reduce the rows of `element`, tiles of type `kind`, to one element for each row."""
         w, element = self.writer, self.totals or element
         identity = w.number(reduction.identity, kind, self.tile)
 
-        def masked(place: Place) -> SSAValue:
+        def masked(place: TilePlace) -> SSAValue:
             tile = w.broadcast(element(place), self.tile)
             mask = self.inside(place)
             return tile if mask is None else w.select(mask, tile, identity)
@@ -132,7 +134,7 @@ class RowProgram:
                 total = w.reduce(total, axis, reduction)
         return total
 
-    def for_each(self, body: Callable[[Place], None]) -> None:
+    def for_each(self, body: Callable[[TilePlace], None]) -> None:
         """Write `body` for all tiles of the rows."""
         if self.span is None:
             body(self.whole)
@@ -144,12 +146,12 @@ class RowProgram:
 
         self.writer.loop(*self.span, (), step)
 
-    def at(self, place: Place, operand: Operand) -> SSAValue:
+    def at(self, place: TilePlace, operand: Operand) -> SSAValue:
         """Load the tile of an operand."""
         index = self.index_in(place, operand.shape)
         return self.writer.load(operand.view, index, operand.element)
 
-    def index_in(self, place: Place, shape: Shape) -> list[SSAValue]:
+    def index_in(self, place: TilePlace, shape: Shape) -> list[SSAValue]:
         """Return the number of the tile of a value of `shape` at a place."""
         zero = self.writer.number(0, i32)
         return [zero if n == 1 else i for n, i in zip(shape, place.index, strict=True)]
@@ -158,7 +160,7 @@ class RowProgram:
 def cached(compute: Tile) -> Tile:
     """Return a function that computes the tile once at each place."""
 
-    def at(place: Place) -> SSAValue:
+    def at(place: TilePlace) -> SSAValue:
         if at not in place.memo:
             place.memo[at] = compute(place)
         return place.memo[at]

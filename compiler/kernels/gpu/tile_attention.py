@@ -19,14 +19,14 @@ from ....dialects.cuda_tile.attributes import ComparisonPredicate
 from ....dialects.relax.contraction.attention import AttentionOp
 from ....dialects.relax.types import tensor_type
 from ....dialects.target import Target
-from ....dialects.tir.functions import Extent, Shape, volume
+from ....dialects.tir.functions import Extent, Shape, is_at_most, volume
 from ..contraction.attention import inverse_root
 from ..scalars import step_type
 from .group_tiles import GroupTiles
 from .row_frame import RowFrame, broadcast_row, plain_frame
 from .row_program import RowProgram
 from .tile_builder import TileGroup, TileLaunch, TileProgram, elements_of
-from .tile_writer import Reduction, TileWriter, power_of_two, tile_of
+from .tile_writer import TileReduction, TileWriter, power_of_two, tile_of
 
 __all__ = ["attention_program"]
 
@@ -35,6 +35,11 @@ LOWEST = -3.4028234663852886e38
 """The lowest number of f32."""
 LONGEST = 256
 """The largest length of queries and values whose tiles fit into the memory of a block."""
+
+SHORT = 7
+"""The tiles of keys that are not worth a second entry."""
+PARTS_LIMIT = 16
+"""The blocks that share the keys of a query."""
 
 Carried = Sequence[SSAValue]
 """The maxima and sums of rows, and the weighted sums of values."""
@@ -57,23 +62,86 @@ class AttentionPlan:
     def element(self) -> Attribute:
         return tensor_type(self.op.query).element_type
 
-    def launch(self) -> TileLaunch:
-        """Return the launch of the entry: a block for each tile of queries of each head."""
-        values = self.group.tensors
-        w = TileWriter(self.group.func.sym_name.data, elements_of(values))
-        batch, rows, heads, dim = self.frame.shape
+    @property
+    def counts(self) -> tuple[Extent, Extent, Extent]:
+        """The batch, the heads, and the tiles of queries: a block for each."""
+        batch, rows, heads, _ = self.frame.shape
+        return batch, heads, -(-rows // self.queries)
+
+    @property
+    def key_tiles(self) -> Extent:
+        return -(-self.group.sizes[self.op.key][1] // self.keys)
+
+    def block(self, w: TileWriter) -> AttentionBlock:
+        return AttentionBlock(self, w, *w.decomposed(w.block_indices()[0], self.counts))
+
+    def whole(self) -> TileProgram:
+        """Return one entry, whose blocks traverse all keys."""
+        w = TileWriter(self.group.func.sym_name.data, elements_of(self.group.tensors))
+        block = self.block(w)
+        return TileProgram([self.stored(block, block.traversed())])
+
+    def stored(self, block: AttentionBlock, carried: Carried) -> TileLaunch:
+        """Store the results of a block, and return the launch of its entry."""
+        w, dim = block.w, self.frame.shape[3]
         assert isinstance(dim, int)
-        counts = [batch, heads, -(-rows // self.queries)]
-        n, head, number = w.decomposed(w.block_indices()[0], counts)
-        base = [n, number, head, w.number(0, i32)]
+        result = w.convert(block.finished(carried), block.wide, self.element)
+        base = [block.n, block.number, block.head, w.number(0, i32)]
         tile = (1, self.queries, 1, power_of_two(dim))
-        result = AttentionBlock(self, w, n, head, number).result()
-        program = RowProgram(w, self.frame, tile, base, (1,) * 4, 1)
-        tiles = GroupTiles(self.group, program)
+        tiles = GroupTiles(self.group, RowProgram(w, self.frame, tile, base, (1,) * 4, 1))
         tiles.tiles[self.op.result] = lambda _: w.reshape(result, tile)
         tiles.compute()
-        tiles.store(w.pointers[len(self.group.func.args) :])
-        return TileLaunch(w.finish(), (volume(counts),), range(len(values)), [*w.sizes])
+        tiles.store(w.pointers[len(self.group.func.args) : len(self.group.tensors)])
+        tensors = range(len(w.pointers))
+        return TileLaunch(w.finish(), (volume(self.counts),), tensors, [*w.sizes])
+
+    # Parts of the keys, if there are few queries
+
+    def parts(self, cores: int) -> int:
+        """Return the number of blocks that share the keys of a query; 1 if there are queries
+        enough, or few keys."""
+        blocks, tiles = volume(self.counts), self.key_tiles
+        if not isinstance(blocks, int) or is_at_most(tiles, SHORT):
+            return 1
+        most = min(PARTS_LIMIT, 2 * cores // blocks)
+        return max(1, min(most, tiles) if isinstance(tiles, int) else most)
+
+    def split(self, parts: int) -> TileProgram:
+        """Return two entries: one that traverses parts of the keys, and one that combines what its
+        blocks carry."""
+        batch, rows, heads, dim = self.frame.shape
+        wide, name = step_type(self.element), self.group.func.sym_name.data
+        shape = (batch, heads, parts, rows)
+        buffers = [((*shape, n), wide) for n in (1, 1, dim)]
+        inputs, count = len(self.group.func.args), len(self.group.tensors)
+        w = TileWriter(f"{name}_parts", [*elements_of(self.group.func.args), wide, wide, wide])
+        block, part = self.block(w), w.block_indices()[1]
+        each = w.size(-(-self.key_tiles // parts))
+        first = w.multiply(part, each)
+        carried = block.traversed((first, w.add(first, each)))
+        for tile, view in zip(carried, self.carried_views(w, shape), strict=True):
+            w.store(w.reshape(tile, (1, 1, 1, *tile_of(tile).get_shape())), view, block.at(part))
+        grid = (volume(self.counts), parts)
+        tensors = [*range(inputs), *range(count, count + 3)]
+        launch = TileLaunch(w.finish(), grid, tensors, [*w.sizes])
+        w = TileWriter(name, [*elements_of(self.group.tensors), wide, wide, wide])
+        block, views = self.block(w), self.carried_views(w, shape)
+
+        def step(number: SSAValue, carried: Carried) -> Carried:
+            found = [w.load(view, block.at(number), wide) for view in views]
+            shapes = [tile_of(tile).get_shape()[3:] for tile in found]
+            return block.merged(carried, [*map(w.reshape, found, shapes)])
+
+        zero, end = w.number(0, i32), w.number(parts, i32)
+        combined = self.stored(block, w.loop(zero, end, block.start(), step))
+        return TileProgram([launch, combined], buffers)
+
+    def carried_views(self, w: TileWriter, shape: Shape) -> list[SSAValue]:
+        """Return the views of the last three pointers, to what blocks carry for parts of keys."""
+        assert isinstance(dim := self.frame.shape[3], int)
+        pairs = zip(w.pointers[-3:], (1, 1, dim), strict=True)
+        tile = (1, 1, 1, self.queries)
+        return [w.view(p, (*shape, n), (*tile, power_of_two(n))) for p, n in pairs]
 
 
 @dataclass
@@ -238,37 +306,58 @@ class AttentionBlock:
         """Add a tile of keys and values to the sums."""
         w, (top, total, result) = self.w, carried
         scores = self.scores(query, number, masked=masked)
-        maximum = Reduction("maximum", -inf)
+        maximum = TileReduction("maximum", -inf)
         above = w.combine(maximum, top, w.reduce(scores, 1, maximum))
-        # As long as all scores of a row are -inf, their exponentials are 0, and not NaN.
-        none = w.compare(ComparisonPredicate.EQUAL, above, w.number(-inf, self.wide))
-        center = w.select(none, w.number(0, self.wide), above)
+        center = self.center(above)
         powers = self.power(w.subtract(scores, center))
         shrunk = self.power(w.subtract(top, center))
-        total = w.add(w.multiply(total, shrunk), w.reduce(powers, 1, Reduction("add", 0)))
+        total = w.add(w.multiply(total, shrunk), w.reduce(powers, 1, TileReduction("add", 0)))
         values = self.load(self.op.value, number, self.kv_head)
         weights = w.convert(powers, self.wide, self.plan.element)
         return above, total, w.product(weights, values, w.multiply(result, shrunk))
 
-    def result(self) -> SSAValue:
-        """Return the tile of results, a row for each query."""
+    def start(self) -> Carried:
+        """Return what is carried before the first key."""
         w, (rows, _) = self.w, self.tile
         assert isinstance(dim := self.shape(self.op.value)[3], int)
-        zero = w.number(0, i32)
+        none, zero = w.number(-inf, self.wide, (rows, 1)), w.number(0, self.wide, (rows, 1))
+        return none, zero, w.number(0, self.wide, (rows, power_of_two(dim)))
+
+    def traversed(self, part: tuple[SSAValue, SSAValue] | None = None) -> Carried:
+        """Traverse the keys, or a `part` of their tiles; return what is carried after them."""
+        w, carried, zero = self.w, self.start(), self.w.number(0, i32)
         query = self.load(self.op.query, self.number, self.head)
-        carried: Carried = [
-            w.number(-inf, self.wide, (rows, 1)),
-            w.number(0, self.wide, (rows, 1)),
-            w.number(0, self.wide, (rows, power_of_two(dim))),
-        ]
         whole, end = self.ends()
-        for first, last, masked in ((zero, whole, False), (whole, end, True)):
-            if masked and self.is_whole:
+        spans = [(zero, whole, False), (whole, end, True)]
+        if part is not None:
+            spans = [(part[0], w.apply("minimum", part[1], end), True)]
+        for first, last, masked in spans:
+            if masked and self.is_whole and part is None:
                 continue
             carried = w.loop(
                 first, last, carried, lambda i, c, m=masked: self.step(query, i, c, masked=m)
             )
-        return w.convert(self.finished(carried), self.wide, self.plan.element)
+        return carried
+
+    def at(self, part: SSAValue) -> list[SSAValue]:
+        """Return the index of what is carried for a part of the keys."""
+        return [self.n, self.head, part, self.number, self.w.number(0, i32)]
+
+    def merged(self, carried: Carried, other: Carried) -> Carried:
+        """Combine what is carried for two parts of the keys."""
+        w = self.w
+        above = w.combine(TileReduction("maximum", -inf), carried[0], other[0])
+        center = self.center(above)
+        shrunk = [self.power(w.subtract(top, center)) for top in (carried[0], other[0])]
+        pairs = zip(carried[1:], other[1:], strict=True)
+        sums = [w.add(*map(w.multiply, pair, shrunk)) for pair in pairs]
+        return above, *sums
+
+    def center(self, top: SSAValue) -> SSAValue:
+        """Return the maxima to subtract: as long as all scores of a row are -inf, 0, so that their
+        exponentials are 0, and not NaN."""
+        none = self.w.compare(ComparisonPredicate.EQUAL, top, self.w.number(-inf, self.wide))
+        return self.w.select(none, self.w.number(0, self.wide), top)
 
     def finished(self, carried: Carried) -> SSAValue:
         """Divide by the sums of exponentials. Rows without keys are 0; rows whose keys are all
@@ -322,7 +411,9 @@ def attention_program(group: TileGroup) -> TileProgram | None:
     for axis in (1, 2):
         host.require_equal(key[axis], value[axis], "keys and values differ", op)
     tile = tile_sizes(tensor_type(op.query).element_type, query, key, group.target)
-    return TileProgram([AttentionPlan(op, group, frame, *tile).launch()])
+    plan = AttentionPlan(op, group, frame, *tile)
+    parts = plan.parts(group.target.cores)
+    return plan.split(parts) if parts > 1 else plan.whole()
 
 
 def are_tileable(query: Shape, key: Shape, value: Shape) -> bool:

@@ -154,7 +154,7 @@ def weight_frame(windows: Windows, rows: bool) -> ProductFrame:
 
 def image_source(
     windows: Windows, terms: Terms, positions: Sequence[Extent], rows: bool, k: Extent
-):
+) -> Source:
     """Return the windows of the data as an operand; `rows` says that positions are the rows."""
     op = windows.op
     if (frame := image_frame(windows, rows)) is not None:

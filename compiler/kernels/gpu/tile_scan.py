@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from ....dialects.relax.reduction.scan import CumprodOp, CumsumOp, ScanOp
+from ....dialects.relax.reduction.scan import CumprodOp, CumsumOp, CumulativeOp
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.functions import Extent, volume
 from ..scalars import step_type
 from .tile_builder import TileGroup, TileLaunch, TileProgram, elements_of
-from .tile_writer import Reduction, TileWriter, power_of_two
+from .tile_writer import TileReduction, TileWriter, power_of_two
 
 __all__ = ["SCANS", "scan_program"]
 
@@ -24,9 +24,9 @@ COLUMNS = 32
 BLOCK = 2048
 """The elements of a tile."""
 
-SCANS: dict[type[Operation], Reduction] = {
-    CumprodOp: Reduction("multiply", 1),
-    CumsumOp: Reduction("add", 0),
+SCANS: dict[type[Operation], TileReduction] = {
+    CumprodOp: TileReduction("multiply", 1),
+    CumsumOp: TileReduction("add", 0),
 }
 """The function of each scan."""
 
@@ -35,7 +35,7 @@ SCANS: dict[type[Operation], Reduction] = {
 class ScanPlan:
     """A scan along the middle of three dimensions."""
 
-    op: ScanOp
+    op: CumulativeOp
     group: TileGroup
     shape: Sequence[Extent]
     tile: Sequence[int]
@@ -89,7 +89,7 @@ class ScanPlan:
 def scan_program(group: TileGroup) -> TileProgram | None:
     """Return the tile program of a scan by itself; None if the group has other operations."""
     op, *others = group.ops
-    if not isinstance(op, ScanOp) or others or not isinstance(op.input, BlockArgument):
+    if not isinstance(op, CumulativeOp) or others or not isinstance(op.input, BlockArgument):
         return None
     shape = group.sizes[op.input]
     axis = None if op.axis is None else op.axis % len(shape)

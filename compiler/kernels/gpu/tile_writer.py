@@ -44,7 +44,7 @@ from ....dialects.tir.functions import Extent, Shape, SymbolicExtent, volume
 from ..choices import NoKernel
 from ..scalars import signless_form
 
-__all__ = ["Reduction", "TileWriter", "device_element", "power_of_two", "tile_of"]
+__all__ = ["TileReduction", "TileWriter", "device_element", "power_of_two", "tile_of"]
 
 
 def power_of_two(number: int) -> int:
@@ -65,7 +65,7 @@ def tile_of(value: SSAValue) -> TileType:
 
 
 @dataclass(frozen=True)
-class Reduction:
+class TileReduction:
     """An associative function with its neutral element."""
 
     name: str
@@ -285,10 +285,10 @@ class TileWriter:
 
     # Reductions
 
-    def combine(self, reduction: Reduction, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    def combine(self, reduction: TileReduction, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         return self.apply(reduction.name, lhs, rhs, unsigned=reduction.unsigned)
 
-    def reduce(self, tile: SSAValue, axis: int, reduction: Reduction) -> SSAValue:
+    def reduce(self, tile: SSAValue, axis: int, reduction: TileReduction) -> SSAValue:
         """Reduce a tile along a dimension, which stays with size 1."""
         shape = tile_of(tile).get_shape()
         if shape[axis] == 1:
@@ -303,7 +303,9 @@ class TileWriter:
         )
         return self.reshape(self.insert(op), (*shape[:axis], 1, *shape[axis + 1 :]))
 
-    def scan(self, tile: SSAValue, axis: int, reduction: Reduction, *, reverse: bool) -> SSAValue:
+    def scan(
+        self, tile: SSAValue, axis: int, reduction: TileReduction, *, reverse: bool
+    ) -> SSAValue:
         """Return the reductions of all elements up to each one along a dimension."""
         op = reduce_ops.ScanOp(
             [tile],
@@ -315,14 +317,14 @@ class TileWriter:
         )
         return self.insert(op)
 
-    def _body(self, tile: SSAValue, reduction: Reduction) -> Region:
+    def _body(self, tile: SSAValue, reduction: TileReduction) -> Region:
         scalar = TileType((), tile_of(tile).element_type)
         block = Block(arg_types=[scalar, scalar])
         with self._in(block):
             block.add_op(control_ops.YieldOp([self.combine(reduction, *block.args)]))
         return Region(block)
 
-    def _identity(self, tile: SSAValue, reduction: Reduction) -> ArrayAttr[Attribute]:
+    def _identity(self, tile: SSAValue, reduction: TileReduction) -> ArrayAttr[Attribute]:
         constant = _splat(reduction.identity, tile_of(tile).element_type, ())
         return ArrayAttr([next(constant.value.iter_attrs())])
 

@@ -25,7 +25,7 @@ class Scan:
 
     def write(
         self,
-        op: ops.ScanOp | DynamicScanOp,
+        op: ops.CumulativeOp | DynamicScanOp,
         b: KernelBuilder,
         size: Index,
         element: Attribute,
@@ -49,7 +49,7 @@ class Scan:
             # the end, they give 6 5 3 and 5 3 0.
             store(place, convert(b, before if op.exclusive else after, element))
 
-    def legalize(self, op: ops.ScanOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    def legalize(self, op: ops.CumulativeOp, b: KernelBuilder, data: Tensor) -> Tensor:
         element, shape = computable(data.element), data.shape
         axis = 0 if op.axis is None else op.axis % len(shape)
         split = (axis, axis + 1) if op.axis is not None else (0, len(shape))

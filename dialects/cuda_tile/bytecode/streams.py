@@ -107,12 +107,13 @@ class TileOutput:
 
 
 class InputTable:
-    """The entries of a table, whose places are known; each is read when it is asked for."""
+    """The entries of a table, whose places are known; each is read when it is asked for. A file
+    may lack the table."""
 
-    def __init__(self, source: TileInput, what: str, width: int) -> None:
+    def __init__(self, source: TileInput | None, what: str, width: int) -> None:
         self.what = what
         self.entries: list[TileInput] = []
-        if not (count := source.count(width)):
+        if source is None or not (count := source.count(width)):
             return
         source.align(width)
         at = source.position

@@ -69,7 +69,6 @@ class _FileReader:
             source.fail(f"version {version[0]}.{version[1]}: {known} are known", len(MAGIC))
         source.fixed(2)
         self._read_sections()
-        self.file = InputFile(version, {})
         tables = {
             "string": self._table(TileSection.STRING, "string"),
             "type": self._table(TileSection.TYPE, "type"),
@@ -78,9 +77,7 @@ class _FileReader:
         self.locations = _Locations((), ())
         if (debug := self.sections.get(TileSection.DEBUG)) is not None:
             self.locations = _read_locations(debug)
-            tables["debug info"] = InputTable(debug, "debug info", 4)
-        else:
-            tables["debug info"] = InputTable(_EMPTY, "debug info", 4)
+        tables["debug info"] = InputTable(debug, "debug info", 4)
         self.file = InputFile(version, tables)
 
     def _read_sections(self) -> None:
@@ -106,7 +103,7 @@ class _FileReader:
                 source.fail(f"there is no section {kind.name}", at)
 
     def _table(self, kind: TileSection, what: str) -> InputTable:
-        return InputTable(self.sections.get(kind, _EMPTY), what, ALIGNMENTS[kind])
+        return InputTable(self.sections.get(kind), what, ALIGNMENTS[kind])
 
     def read(self) -> ModuleOp:
         """Return the module."""
@@ -174,9 +171,6 @@ class _FileReader:
         for place in indices[starts[index - 1] :]:
             yield read_location(self.file, place, source)
         source.fail("there are fewer locations than operations")
-
-
-_EMPTY = TileInput(b"\0", "")
 
 
 def _read_locations(source: TileInput) -> _Locations:

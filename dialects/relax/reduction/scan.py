@@ -16,10 +16,10 @@ from ..interfaces import AlongAxes
 from ..shapes import num_elements
 from ..types import TENSOR, number_type, shape_of, with_shape
 
-__all__ = ["CumprodOp", "CumsumOp", "ScanOp"]
+__all__ = ["CumprodOp", "CumsumOp", "CumulativeOp"]
 
 
-class ScanOp(AlongAxes, SameTypeOp, ABC):
+class CumulativeOp(AlongAxes, SameTypeOp, ABC):
     """A cumulative reduction along `axis`; without `axis`, of the flattened tensor.
 
     With `exclusive` an element is not part of its own result; `reverse` accumulates from the end
@@ -42,14 +42,14 @@ class ScanOp(AlongAxes, SameTypeOp, ABC):
 
 
 @irdl_op_definition
-class CumsumOp(ScanOp):
+class CumsumOp(CumulativeOp):
     """The cumulative sum; f16 and bf16 are accumulated in f32."""
 
     name = "relax.cumsum"
 
 
 @irdl_op_definition
-class CumprodOp(ScanOp):
+class CumprodOp(CumulativeOp):
     """The cumulative product; f16 and bf16 are accumulated in f32."""
 
     name = "relax.cumprod"

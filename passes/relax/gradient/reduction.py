@@ -11,7 +11,7 @@ from ....dialects.relax.expression import by_operation
 from ....dialects.relax.reduction.nn import LogSoftmaxOp, SoftmaxOp
 from ....dialects.relax.reduction.normalization import LRNOp
 from ....dialects.relax.reduction.reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
-from ....dialects.relax.reduction.scan import CumprodOp, CumsumOp, ScanOp
+from ....dialects.relax.reduction.scan import CumprodOp, CumsumOp, CumulativeOp
 from ....dialects.relax.shapes import normalize_axes, normalize_axis
 from .tensors import Tensors, Traced
 
@@ -95,7 +95,7 @@ def cumprod(op: CumprodOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     return (total.transpose(*order[:axis], total.rank - 1, *order[axis:]),)
 
 
-def _along_last(op: ScanOp, b: Tensors) -> tuple[Traced, int]:
+def _along_last(op: CumulativeOp, b: Tensors) -> tuple[Traced, int]:
     """Return the input with the scanned axis last, and that axis."""
     x = b.of(op.input)
     if op.axis is None:

@@ -67,6 +67,7 @@ HOST: dict[str, Callable[..., Any]] = {
     "arith.maxui": max,
     "arith.minsi": min,
     "arith.maxsi": max,
+    "arith.cmpi": operator.eq,
     "arith.ori": bool.__or__,
     "arith.select": selected,
     "memref.dim": size_of,

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from passline import load
 from support.fake_cuda import FakeCuda
 from xdsl.dialects.builtin import ModuleOp
+
+from passline import load
 
 ADD = Path(__file__).with_name("add.mlir")
 

@@ -8,14 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import passline
 import pytest
+from support.fake_cuda import FakeCuda
+from xdsl.dialects.builtin import ModuleOp
+
+import passline
 from passline.compiler.gpu.build import cached_device_function, compile_for_device
 from passline.compiler.gpu.device_arrays import DeviceArray
 from passline.compiler.gpu.simulated import SimulatedDevice
 from passline.passmanager.errors import PasslineError
-from support.fake_cuda import FakeCuda
-from xdsl.dialects.builtin import ModuleOp
 
 Make = Callable[[], ModuleOp]
 X = np.arange(37, dtype=np.float32)
@@ -74,7 +75,8 @@ def test_device_arrays(cuda: FakeCuda, add: Make):
     assert isinstance(y, OtherArray) and x.streams == [device.stream]
     assert not [line for line in cuda.log() if "load" in line]  # neither upload nor download
     np.testing.assert_array_equal(y.array.numpy(), 3 * X)
-    (z,) = function(Interface(x.array))
+    by_interface: Any = Interface(x.array)
+    (z,) = function(by_interface)
     np.testing.assert_array_equal(z.numpy(), 3 * X)
     (v,) = function(y)  # a result as an argument
     np.testing.assert_array_equal(v.array.numpy(), 9 * X)
@@ -118,31 +120,36 @@ def test_results_in_given_memory(cuda: FakeCuda, add: Make):
         function.write_into([on_device(device, X[:, None])], [X])
 
 
+def _with_gaps(x: DeviceArray) -> Interface:
+    return Interface(x, (8,))
+
+
+class Far(OtherArray):
+    """An array on another device."""
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 3
+
+
+def _of_integers(x: DeviceArray) -> DeviceArray:
+    array = copy.copy(x)
+    array.dtype, array.code = np.dtype(np.int32), 0
+    return array
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (lambda x: Interface(x, (8,)), "argument 'x' has gaps: expected contiguous elements"),
-        (lambda x: _elsewhere(x), "argument 'x' is on device 3 of DLPack's kind 2: expected simul"),
-        (lambda x: _with_type(x, np.int32), "parameter 'x' is memref<.xf32>: expected float32"),
+        (_with_gaps, "argument 'x' has gaps: expected contiguous elements"),
+        (Far, "argument 'x' is on device 3 of DLPack's kind 2: expected simul"),
+        (_of_integers, "parameter 'x' is memref<.xf32>: expected float32"),
     ],
 )
-def test_device_arrays_that_do_not_fit(add: Make, change: Callable[[Any], Any], text: str):
+def test_device_arrays_that_do_not_fit(add: Make, change: Callable[[DeviceArray], Any], text: str):
     device = SimulatedDevice()
     function = compile_for_device(add(), "main", None, device)
     with pytest.raises(PasslineError, match=text):
         function(change(on_device(device, X)))
-
-
-def _elsewhere(x: DeviceArray) -> OtherArray:
-    other = OtherArray(x)
-    other.__class__ = type("Far", (OtherArray,), {"__dlpack_device__": lambda self: (2, 3)})
-    return other
-
-
-def _with_type(x: DeviceArray, dtype: type[np.generic]) -> DeviceArray:
-    array = copy.copy(x)
-    array.dtype, array.code = np.dtype(dtype), 0
-    return array
 
 
 def test_times(add: Make):

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from passline.compiler.gpu.build import compile_for_device
-from passline.compiler.gpu.driver import Driver, DriverError
 from support.fake_cuda import FakeCuda
 from xdsl.dialects.builtin import ModuleOp
+
+from passline.compiler.gpu.build import compile_for_device
+from passline.compiler.gpu.driver import Driver, DriverError
 
 Make = Callable[[], ModuleOp]
 X = np.arange(37, dtype=np.float32)
@@ -87,7 +88,9 @@ def test_no_driver():
 
 def test_older_driver(cuda: FakeCuda):
     cuda.set(version=12080)
-    with pytest.raises(DriverError, match="supports CUDA 12.8: expected 13.0 or newer, which driver"):
+    with pytest.raises(
+        DriverError, match="supports CUDA 12.8: expected 13.0 or newer, which driver"
+    ):
         cuda.device()
 
 
@@ -136,7 +139,7 @@ def test_code_for_another_device(cuda: FakeCuda, add: Make, code: int):
 def test_kernel_that_exceeds_a_limit(cuda: FakeCuda, add: Make):
     function = compile_for_device(add(), "main", None, cuda.device())
     cuda.set(launch=701)
-    text = r"kernel @add at .*add.mlir:9:3 needs more registers or shared memory than a block of Fake"
+    text = r"kernel @add at .*add.mlir:9:3 needs more registers or shared memory than a block"
     with pytest.raises(DriverError, match=text):
         function(X)
 
@@ -166,9 +169,7 @@ def test_a_fault_names_its_kernel(cuda: FakeCuda, add: Make, monkeypatch: pytest
         function(X)
 
 
-def test_interruption_frees_memory(
-    cuda: FakeCuda, add: Make, monkeypatch: pytest.MonkeyPatch
-):
+def test_interruption_frees_memory(cuda: FakeCuda, add: Make, monkeypatch: pytest.MonkeyPatch):
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt
 

@@ -11,7 +11,7 @@ from support.tiles import Array, computed_tile
 
 from passline.compiler.interpreters.arrays import round_bf16, widen_bf16
 
-Exact = Callable[..., Fraction]
+Exact = Callable[[Fraction, Fraction, Fraction], Fraction]
 
 OPERATIONS: list[tuple[str, Exact]] = [
     ("addf %a, %b", lambda a, b, _: a + b),
@@ -26,7 +26,9 @@ DTYPES = {"f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.fl
 def tiles_of(type: str) -> list[Array]:
     random = np.random.default_rng(7)
     tiles = [random.normal(size=16).astype(DTYPES[type]) * 100 for _ in range(3)]
-    return [widen_bf16(round_bf16(tile)) for tile in tiles] if type == "bf16" else tiles
+    return (
+        [widen_bf16(round_bf16(tile.astype("f4"))) for tile in tiles] if type == "bf16" else tiles
+    )
 
 
 def next_in(type: str, number: Array, direction: float) -> float:

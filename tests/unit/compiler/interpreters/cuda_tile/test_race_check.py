@@ -30,18 +30,21 @@ START = f"""(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>) {{
 def load(name: str, index: str, token: str = "", view: str = "%v", kind: str = "weak") -> str:
     """Return the text of a load; its token is %name_t."""
     after = f" token=%{token}" if token else ""
-    return f"%{name}, %{name}_t = load_view_tko {kind} {view}[%{index}]{after} : {VIEW}, tile<i32> -> tile<4xf32>, token\n"
+    types = f"{VIEW}, tile<i32> -> tile<4xf32>, token"
+    return f"%{name}, %{name}_t = load_view_tko {kind} {view}[%{index}]{after} : {types}\n"
 
 
 def store(name: str, index: str, token: str = "", view: str = "%v", kind: str = "weak") -> str:
     """Return the text of a store; its token is %name."""
     after = f" token=%{token}" if token else ""
-    return f"%{name} = store_view_tko {kind} %c, {view}[%{index}]{after} : tile<4xf32>, {VIEW}, tile<i32> -> token\n"
+    types = f"tile<4xf32>, {VIEW}, tile<i32> -> token"
+    return f"%{name} = store_view_tko {kind} %c, {view}[%{index}]{after} : {types}\n"
 
 
 def update(name: str, index: str) -> str:
     """Return the text of an atomic update."""
-    return f"%{name} = atomic_red_view_tko relaxed device %v[%{index}], addf, %c : tile<4xf32>, {VIEW}, tile<i32> -> token\n"
+    types = f"tile<4xf32>, {VIEW}, tile<i32> -> token"
+    return f"%{name} = atomic_red_view_tko relaxed device %v[%{index}], addf, %c : {types}\n"
 
 
 def checked(body: str, blocks: int = 2, same: bool = False) -> list[str]:

@@ -48,7 +48,15 @@ def applied(text: str, types: str, tiles: list[Array], result: str) -> Array:
     return computed_tile(f"%r = {text}", f"{SIZE}x{result}", **operands)
 
 
-UNARY: list[tuple[str, Callable[[Array], Any]]] = [
+def inverse_root(a: Array) -> Array:
+    return 1 / np.sqrt(a)
+
+
+def product_and_sum(a: Array, b: Array, c: Array) -> Array:
+    return a * b + c
+
+
+OPERATIONS: list[tuple[str, Callable[..., Any]]] = [
     ("absf %a", np.abs),
     ("negf %a", np.negative),
     ("ceil %a", np.ceil),
@@ -64,7 +72,7 @@ UNARY: list[tuple[str, Callable[[Array], Any]]] = [
     ("exp %a", np.exp),
     ("exp2 %a", np.exp2),
     ("sqrt %a", np.sqrt),
-    ("rsqrt %a", lambda a: 1 / np.sqrt(a)),
+    ("rsqrt %a", inverse_root),
     ("addf %a, %b", np.add),
     ("subf %a, %b", np.subtract),
     ("mulf %a, %b", np.multiply),
@@ -76,11 +84,11 @@ UNARY: list[tuple[str, Callable[[Array], Any]]] = [
     ("minf %a, %b", np.fmin),
     ("maxf %a, %b propagate_nan", np.maximum),
     ("minf %a, %b propagate_nan", np.minimum),
-    ("fma %a, %b, %c", lambda a, b, c: a * b + c),
+    ("fma %a, %b, %c", product_and_sum),
 ]
 
 
-@table_test("text, function", UNARY)
+@table_test("text, function", OPERATIONS)
 def test_floats_beside_f64(text: str, function: Callable[..., Any]):
     for type, rounded in FLOATS.items():
         tiles = floats(type, 1 + text.count(","))
@@ -98,9 +106,9 @@ def unsigned(array: Array) -> list[int]:
     return array.view(f"u{array.itemsize}").tolist()
 
 
-def exactly(function: Callable[..., int], *lists: list[int]) -> list[int]:
+def exactly(function: Callable[[int, int], int], *lists: list[int]) -> list[int]:
     """Return a function of numbers of Python."""
-    return [function(*numbers) for numbers in zip(*lists, strict=True)]
+    return [function(a, b) for a, b in zip(*lists, strict=True)]
 
 
 def toward_zero(a: int, b: int) -> int:
@@ -132,7 +140,7 @@ BINARY: list[tuple[str, bool, Callable[[int, int], int]]] = [
 
 
 @table_test("text, is_signed, function", BINARY)
-def test_integers_beside_python(text: str, is_signed: bool, function: Callable[..., int]):
+def test_integers_beside_python(text: str, is_signed: bool, function: Callable[[int, int], int]):
     for type, dtype in INTEGERS.items():
         a, b = integers(type, 2)
         b[b == 0] = 1

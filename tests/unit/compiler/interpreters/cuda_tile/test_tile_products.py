@@ -50,15 +50,15 @@ def test_products_of_bytes(lhs: str, rhs: str):
 
 
 def test_scaled_products():
-    a, b = np.ones((2, 4), np.float32), np.full((4, 2), 2, np.float32)
+    a, b = np.ones((2, 64), np.float32), np.full((64, 2), 2, np.float32)
     scales = np.array([[1, 2], [4, 8]], np.float32), np.array([[1, 2], [0.5, 1]], np.float32)
-    types = {"a": "2x4xf8E4M3FN", "b": "4x2xf8E4M3FN", "c": "2x2xf32"}
+    types = {"a": "2x64xf8E4M3FN", "b": "64x2xf8E4M3FN", "c": "2x2xf32"}
     types |= {"d": "2x2xf8E8M0FNU", "e": "2x2xf8E8M0FNU"}
     arrays = (a, b, np.ones((2, 2), np.float32), *scales)
     operands = {n: (x, types[n]) for n, x in zip("abcde", arrays, strict=True)}
     names = ", ".join(f"%{n}" for n in types)
     text = f"%r = mmaf_scaled {names} : {', '.join(f'tile<{t}>' for t in types.values())}"
-    wide = a * np.repeat(scales[0], 2, 1), b * np.repeat(scales[1], 2, 0)
+    wide = a * np.repeat(scales[0], 32, 1), b * np.repeat(scales[1], 32, 0)
     np.testing.assert_array_equal(computed_tile(text, "2x2xf32", **operands), wide[0] @ wide[1] + 1)
 
 

@@ -209,7 +209,7 @@ def by_rows(name: str, kind: str, body: str, identity: str) -> str:
       %{kind} = reshape %{kind}_1 : tile<16xf32> -> tile<16x1xf32>"""
 
 
-Q, K, V, O = (partition(n, "16x16", "f32") for n in "qkvo")
+Q, K, V, TO = (partition(n, "16x16", "f32") for n in "qkvr")
 ATTENTION = f"""(%q: tile<ptr<f32>>, %k: tile<ptr<f32>>, %v: tile<ptr<f32>>, %r: tile<ptr<f32>>,
     %n: tile<i32>) {{
   %d = constant <i32: 16> : tile<i32>
@@ -221,7 +221,7 @@ ATTENTION = f"""(%q: tile<ptr<f32>>, %k: tile<ptr<f32>>, %v: tile<ptr<f32>>, %r:
   %qv = make_partition_view %q_t : {Q}
   %kv = make_partition_view %k_t : {K}
   %vv = make_partition_view %v_t : {V}
-  %rv = make_partition_view %r_t : {O}
+  %rv = make_partition_view %r_t : {TO}
   %zero = constant <i32: 0> : tile<i32>
   %one = constant <i32: 1> : tile<i32>
   %steps = divi %n, %d signed rounding<positive_inf> : tile<i32>
@@ -264,7 +264,7 @@ ATTENTION = f"""(%q: tile<ptr<f32>>, %k: tile<ptr<f32>>, %v: tile<ptr<f32>>, %r:
   }}
   %l_n = broadcast %l : tile<16x1xf32> -> tile<16x16xf32>
   %h = divf %acc, %l_n : tile<16x16xf32>
-  %w = store_view_tko weak %h, %rv[%i, %zero] : tile<16x16xf32>, {O}, tile<i32> -> token
+  %w = store_view_tko weak %h, %rv[%i, %zero] : tile<16x16xf32>, {TO}, tile<i32> -> token
   return
 }}"""
 

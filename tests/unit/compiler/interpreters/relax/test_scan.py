@@ -11,7 +11,7 @@ from support.operations.evaluation import ELEMENTS, constant, i4, run
 from support.pairs import pairs
 from xdsl.dialects.builtin import bf16, f16, f32, i1, i8
 
-from passline.dialects.relax.reduction.scan import CumprodOp, CumsumOp, ScanOp
+from passline.dialects.relax.reduction.scan import CumprodOp, CumsumOp, CumulativeOp
 from passline.dialects.relax.types import Element
 
 
@@ -22,7 +22,9 @@ from passline.dialects.relax.types import Element
     exclusive=[False, True],
     reverse=[False, True],
 )
-def test_scan(op: type[ScanOp], element: Element, axis: int | None, exclusive: bool, reverse: bool):
+def test_scan(
+    op: type[CumulativeOp], element: Element, axis: int | None, exclusive: bool, reverse: bool
+):
     x = constant([[1, 2, 3], [4, -1, 2]], element)
     function, identity = (operator.add, 0) if op is CumsumOp else (operator.mul, 1)
 

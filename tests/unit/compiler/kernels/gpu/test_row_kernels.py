@@ -183,3 +183,24 @@ def test_a_reduction_and_its_operand_make_two_results():
           return %1, %0 : tensor<7x65xf32>, tensor<7x1xf32>
         }"""
     check_tiles(text, [random_array((7, 65), "f32")])
+
+
+@pytest.mark.parametrize("element", ["f32", "f16"])
+@pytest.mark.parametrize("name", ["avg", "max"])
+def test_global_pooling(name: str, element: str):
+    operation = f"nn.adaptive_{name}_pool2d"
+    for shape, layout in (((2, 65, 7, 9), "NCHW"), ((1, 7, 9, 100), "NHWC")):
+        result = [n if layout[axis] in "NC" else 1 for axis, n in enumerate(shape)]
+        properties = f'output_size = [1, 1], layout = "{layout}"'
+        check_operation(operation, properties, [random_array(shape, element)], [element], result)
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_rows_without_elements(name: str):
+    text = f"""
+        func.func @main(%x: tensor<?x?xf32>) -> tensor<?xf32> {{
+          %r = relax.{name} %x {{axis = [1]}} : (tensor<?x?xf32>) -> tensor<?xf32>
+          return %r : tensor<?xf32>
+        }}"""
+    for shape in ((5, 0), (0, 5)):
+        check_tiles(text, [np.zeros(shape, np.float32)])

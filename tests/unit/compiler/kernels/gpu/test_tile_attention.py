@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from support.gpu.tile_runs import Array, check_operation, check_tiles, random_array
 
+from passline.compiler.kernels.gpu.tile_builder import TileKernel
+
 LOWEST = float(np.finfo(np.float32).min)
 FEW: tuple[int, ...] = (2, 65, 4, 16, 70, 2, 8)
 """batch, queries, heads, length of queries, keys, heads of keys, length of values"""
@@ -21,7 +23,7 @@ def check_attention(
     *,
     query: Array | None = None,
     unknown: Sequence[int] = (),
-) -> None:
+) -> TileKernel:
     batch, rows, heads, dim, keys, kv_heads, out = sizes
     shapes = ((batch, rows, heads, dim), (batch, keys, kv_heads, dim), (batch, keys, kv_heads, out))
     arrays = [random_array(shape, element) for shape in shapes]
@@ -32,7 +34,7 @@ def check_attention(
         arrays.append(bias)
         elements.append("i1" if bias.dtype == np.bool_ else element)
     result = (batch, rows, heads, out)
-    check_operation("nn.attention", properties, arrays, elements, result, unknown=unknown)
+    return check_operation("nn.attention", properties, arrays, elements, result, unknown=unknown)
 
 
 @pytest.mark.parametrize("element", ["f32", "f16", "bf16", "f64"])
@@ -68,6 +70,15 @@ def test_queries_that_see_no_key(properties: str):
 def test_unknown_lengths(keys: int, causal: str):
     sizes = (2, 7, 4, 16, keys, 4, 16)
     check_attention(sizes, f'causal_mask = "{causal}"', unknown=(0, 1))
+
+
+@pytest.mark.parametrize("causal", ["none", "TopLeft", "BottomRight"])
+@pytest.mark.parametrize("element", ["f32", "f16"])
+def test_blocks_share_the_keys_of_few_queries(element: str, causal: str):
+    sizes, properties = (2, 7, 4, 16, 700, 2, 8), f'causal_mask = "{causal}"'
+    kernel = check_attention(sizes, properties, element)
+    assert [entry.sym_name.data for entry in kernel.entries] == ["main_parts", "main"]
+    check_attention(sizes, properties, element, random_array((2, 1, 1, 700), "i1"))
 
 
 def test_a_bias_of_the_lowest_number_is_no_infinity():

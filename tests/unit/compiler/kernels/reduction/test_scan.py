@@ -18,13 +18,13 @@ ELEMENTS: list[Element] = [*CLOSE, i1, i4, i8, i64]
 
 
 @pairs(op=SCAN, axis=[None, 0, 1, -1], exclusive=[False, True], reverse=[False, True])
-def test_axes(op: type[ops.ScanOp], axis: int | None, exclusive: bool, reverse: bool):
+def test_axes(op: type[ops.CumulativeOp], axis: int | None, exclusive: bool, reverse: bool):
     x = constant(np.arange(12).reshape(2, 3, 2) % 5 - 2, f32)
     check_kernel(op(x, axis=axis, exclusive=exclusive, reverse=reverse), 1e-6)
 
 
 @pairs(op=SCAN, element=ELEMENTS, exclusive=[False, True])
-def test_elements(op: type[ops.ScanOp], element: Element, exclusive: bool):
+def test_elements(op: type[ops.CumulativeOp], element: Element, exclusive: bool):
     x = constant(np.arange(12).reshape(2, 6) % 5 - 2, element)
     check_kernel(op(x, axis=1, exclusive=exclusive), CLOSE.get(element, 0))
 
