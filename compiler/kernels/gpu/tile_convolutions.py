@@ -30,7 +30,15 @@ from ..choices import NoKernel
 from ..contraction.convolution import windows_of
 from ..windows.phases import require_windows
 from .product_frame import Axis, ProductBlock, ProductFrame, Reader
-from .product_program import Terms, TileProduct, converted, operand, product_kernel, terms_of
+from .product_program import (
+    Source,
+    Terms,
+    TileProduct,
+    converted,
+    operand,
+    product_kernel,
+    terms_of,
+)
 from .tile_builder import Family, TileGroup, TileProgram
 from .tile_writer import WEAK, device_element, tile_of
 
