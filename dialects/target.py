@@ -60,7 +60,8 @@ class Target:
     cpu: str
     """The processor, as LLVM calls it."""
     features: str
-    """Its features, as LLVM calls them: `+avx2,+fma`."""
+    """Its features, as LLVM calls them: `+avx2,+fma`. Of a GPU, `+tf32` lets products of f32 round
+    their operands to tf32."""
     vector_bits: int
     """The width of a vector register."""
     vector_registers: int

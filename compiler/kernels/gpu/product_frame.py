@@ -16,7 +16,7 @@ from .row_frame import is_fill
 from .tile_builder import TileGroup
 from .tile_writer import TileWriter
 
-__all__ = ["Axis", "Frame", "ProductBlock", "Reader", "Values"]
+__all__ = ["Axis", "ProductBlock", "ProductFrame", "Reader", "Values"]
 
 Axis: TypeAlias = str | int
 """What a dimension runs along: "m", "n" or "k", or the number of a dimension of the batch."""
@@ -25,12 +25,12 @@ Reader: TypeAlias = Callable[[SSAValue | None], SSAValue]
 
 
 @dataclass(frozen=True)
-class Frame:
+class ProductFrame:
     """The dimensions that values share. Those of the largest value are `shape`; others broadcast.
 
     For x[8, 16, 32] times a matrix, of which the rows of all batches are merged:
 
-        Frame(shape=(8, 16, 32), axes=("m", "k"), groups=((0, 1), (2,)))
+        ProductFrame(shape=(8, 16, 32), axes=("m", "k"), groups=((0, 1), (2,)))
     """
 
     shape: Shape
@@ -109,7 +109,7 @@ class Values:
     """The values of a group in a frame, as matrices of the tiles of a block."""
 
     block: ProductBlock
-    frame: Frame
+    frame: ProductFrame
     readers: dict[SSAValue, Reader] = field(default_factory=dict[SSAValue, Reader])
 
     def reader(self, value: SSAValue) -> Reader:

@@ -22,17 +22,17 @@ from ....dialects.tir.functions import Extent, Shape, volume
 from ....passmanager.releases.floats import FloatTF32Type
 from ..choices import NoKernel
 from ..tiles.schedules import nominal
-from .product_frame import Axis, Frame, ProductBlock, Reader, Values
+from .product_frame import Axis, ProductBlock, ProductFrame, Reader, Values
 from .row_frame import is_fill
 from .tile_builder import TileGroup, TileLaunch, TileProgram
 from .tile_costs import UNKNOWN, ProductSpace, ProductTiles
 from .tile_writer import SIGN, TileWriter, tile_of
 
-__all__ = ["Product", "Source", "Terms", "operand", "product_kernel", "terms_of"]
+__all__ = ["Source", "Terms", "TileProduct", "operand", "product_kernel", "terms_of"]
 
 TOGETHER = 8
 """The rows of tiles that are computed column by column: their operands stay in the second cache."""
-MOST_BYTES = 1 << 15
+MAX_BYTES = 1 << 15
 """The products of bytes whose sum an i32 holds."""
 
 Source: TypeAlias = Callable[[ProductBlock], Reader]
@@ -50,7 +50,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Product:
+class TileProduct:
     """A batch of products of matrices: lhs of m rows and k terms, rhs of k terms and n columns."""
 
     op: Operation
@@ -61,14 +61,10 @@ class Product:
     terms: Terms
     lhs: Source
     rhs: Source
-    frame: Frame
+    frame: ProductFrame
     """The frame of the result and of what is computed of it."""
     gathered: str = ""
     """The side, m or n, of the operand that is gathered, if one is."""
-
-    @property
-    def sides(self) -> dict[Axis, Extent]:
-        return {"m": self.m, "n": self.n, "k": self.k}
 
 
 def terms_of(group: TileGroup, op: Operation, k: Extent) -> Terms:
@@ -78,7 +74,7 @@ def terms_of(group: TileGroup, op: Operation, k: Extent) -> Terms:
     result = tensor_type(op.results[0]).element_type
     if is_integer(lhs) and is_integer(rhs):
         if lhs.bitwidth == rhs.bitwidth == 8 and is_integer(result):
-            if result.bitwidth <= 32 or (isinstance(k, int) and k <= MOST_BYTES):
+            if result.bitwidth <= 32 or (isinstance(k, int) and k <= MAX_BYTES):
                 return Terms("i8", i8, i32, (is_unsigned(lhs), is_unsigned(rhs)))
     elif lhs == rhs and not is_integer(result):
         if isinstance(lhs, Float32Type):
@@ -91,7 +87,9 @@ def terms_of(group: TileGroup, op: Operation, k: Extent) -> Terms:
     raise NoKernel(f"tiles of {lhs} and {rhs} have no product of {result}")
 
 
-def operand(value: SSAValue, frame: Frame, terms: Terms, k: Extent, *, is_lhs: bool) -> Source:
+def operand(
+    value: SSAValue, frame: ProductFrame, terms: Terms, k: Extent, *, is_lhs: bool
+) -> Source:
     """Return an operand of a product that is loaded, or computed element by element."""
 
     def source(block: ProductBlock) -> Reader:
@@ -132,7 +130,7 @@ def inside(
     return w.select(mask, tile, w.number(0, type.element_type, type.get_shape()))
 
 
-def product_kernel(group: TileGroup, product: Product) -> TileProgram:
+def product_kernel(group: TileGroup, product: TileProduct) -> TileProgram:
     """Return the tile program of a product; NoKernel if the group has other operations."""
     others = [op for op in group.ops if op is not product.op]
     if not all(isinstance(op, Elementwise) or is_fill(op) for op in others):
@@ -145,7 +143,7 @@ def product_kernel(group: TileGroup, product: Product) -> TileProgram:
     return ProductPlan(group, product, tiles_of(group, product)).kernel()
 
 
-def tiles_of(group: TileGroup, product: Product) -> ProductTiles:
+def tiles_of(group: TileGroup, product: TileProduct) -> ProductTiles:
     """Choose the sizes of tiles."""
     terms, host = product.terms, group.host
     batch = volume(product.batch)
@@ -175,7 +173,7 @@ class ProductPlan:
     """A product and the sizes of its tiles."""
 
     group: TileGroup
-    product: Product
+    product: TileProduct
     tiles: ProductTiles
 
     def kernel(self) -> TileProgram:

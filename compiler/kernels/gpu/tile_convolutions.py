@@ -29,8 +29,16 @@ from ....dialects.tir.functions import Extent, Shape, volume
 from ..choices import NoKernel
 from ..contraction.convolution import windows_of
 from ..windows.phases import require_windows
-from .product_frame import Axis, Frame, ProductBlock, Reader
-from .product_program import Product, Terms, converted, operand, product_kernel, terms_of
+from .product_frame import Axis, ProductBlock, ProductFrame, Reader
+from .product_program import (
+    Source,
+    Terms,
+    TileProduct,
+    converted,
+    operand,
+    product_kernel,
+    terms_of,
+)
 from .tile_builder import Family, TileGroup, TileProgram
 from .tile_writer import WEAK, device_element, tile_of
 
@@ -103,7 +111,7 @@ class Windows:
         return named(self.weight, self.weight_shape)["O"] // self.op.groups
 
 
-def product_of(group: TileGroup, windows: Windows, out: Layout) -> Product:
+def product_of(group: TileGroup, windows: Windows, out: Layout) -> TileProduct:
     """Return a convolution as products, one for each group, and for each image if channels come
     before positions in the result."""
     op = windows.op
@@ -125,35 +133,36 @@ def product_of(group: TileGroup, windows: Windows, out: Layout) -> Product:
     weight = operand(op.weight, weight_frame(windows, rows), terms, k, is_lhs=not rows)
     lhs, rhs = (image, weight) if rows else (weight, image)
     gathered = "" if image_frame(windows, rows) else "m" if rows else "n"
-    return Product(op, batch, m, n, k, terms, lhs, rhs, frame, gathered)
+    return TileProduct(op, batch, m, n, k, terms, lhs, rhs, frame, gathered)
 
 
-def result_frame(shape: Shape, groups: int, rows: bool) -> Frame:
+def result_frame(shape: Shape, groups: int, rows: bool) -> ProductFrame:
     """Return the frame of the result; `rows` says that positions are the rows."""
     rank = len(shape)
     if rows:  # N, positions, channels of a group
-        split = (rank - 1, groups)
-        return Frame(shape, ("m", 0, "n"), [(*range(rank - 1),), (rank - 1,), (rank,)], split)
-    return Frame(shape, (0, 1, "m", "n"), [(0,), (1,), (2,), (*range(3, rank + 1),)], (1, groups))
+        merged = [(*range(rank - 1),), (rank - 1,), (rank,)]
+        return ProductFrame(shape, ("m", 0, "n"), merged, (rank - 1, groups))
+    merged = [(0,), (1,), (2,), (*range(3, rank + 1),)]
+    return ProductFrame(shape, (0, 1, "m", "n"), merged, (1, groups))
 
 
-def weight_frame(windows: Windows, rows: bool) -> Frame:
+def weight_frame(windows: Windows, rows: bool) -> ProductFrame:
     """Return the frame of the weight: its output channels are the first axis, or the last."""
     op, shape, rank = windows.op, windows.weight_shape, len(windows.weight_shape)
     channels: Axis = "n" if rows else "m"
     number = 0 if rows else 1
     if windows.weight.axes[0] == "O":
         groups = [(0,), (1,), (*range(2, rank + 1),)]
-        return Frame(shape, (number, channels, "k"), groups, (0, op.groups))
+        return ProductFrame(shape, (number, channels, "k"), groups, (0, op.groups))
     if windows.weight.axes[-1] == "O":
         groups = [(*range(rank - 1),), (rank - 1,), (rank,)]
-        return Frame(shape, ("k", number, channels), groups, (rank - 1, op.groups))
+        return ProductFrame(shape, ("k", number, channels), groups, (rank - 1, op.groups))
     raise NoKernel(f"the layout {windows.weight.text}")
 
 
 def image_source(
     windows: Windows, terms: Terms, positions: Sequence[Extent], rows: bool, k: Extent
-):
+) -> Source:
     """Return the windows of the data as an operand; `rows` says that positions are the rows."""
     op = windows.op
     if (frame := image_frame(windows, rows)) is not None:
@@ -168,7 +177,7 @@ def image_source(
     return source
 
 
-def image_frame(windows: Windows, rows: bool) -> Frame | None:
+def image_frame(windows: Windows, rows: bool) -> ProductFrame | None:
     """Return the frame of data that is multiplied as it is; None if windows have several elements,
     or its layout is not that of the result."""
     op, shape = windows.op, windows.shape
@@ -177,7 +186,7 @@ def image_frame(windows: Windows, rows: bool) -> Frame | None:
     ):
         frame = result_frame(shape, op.groups, rows)
         axes = ("m", 0, "k") if rows else (0, 1, "k", "n")
-        return Frame(shape, axes, frame.groups, frame.split)
+        return ProductFrame(shape, axes, frame.groups, frame.split)
     return None
 
 

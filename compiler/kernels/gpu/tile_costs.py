@@ -36,7 +36,7 @@ FULL_TILE = 128 * 128
 """The elements of a tile from which on units are full."""
 LATENCY = 800
 """The cycles until an operand's tile is there."""
-LEAST_REGISTERS = 16 << 10
+MIN_REGISTERS = 16 << 10
 """The bytes of registers of a block with small tiles, in sums."""
 GATHER = 0.1
 """The cycles in which the offset and the mask of an element are computed, and it is loaded."""
@@ -118,7 +118,7 @@ class ProductSpace(Space[ProductTiles]):
     def resident(self, c: ProductTiles) -> int:
         """Return the blocks that run on a multiprocessor at a time."""
         shared = STAGES * (c.m + c.n) * c.k * self.bytes
-        registers = max(c.m * c.n * max(4, self.bytes), LEAST_REGISTERS)
+        registers = max(c.m * c.n * max(4, self.bytes), MIN_REGISTERS)
         return max(1, min(self.target.l1_cache // shared, ACCUMULATOR // registers))
 
     @property

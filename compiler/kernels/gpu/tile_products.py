@@ -9,8 +9,8 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax.contraction.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
 from ....dialects.tir.functions import Extent, Shape
 from ..elementwise.elementwise import require_broadcast
-from .product_frame import Axis, Frame
-from .product_program import Product, operand, product_kernel, terms_of
+from .product_frame import Axis, ProductFrame
+from .product_program import TileProduct, operand, product_kernel, terms_of
 from .tile_builder import Family, TileGroup, TileProgram
 
 __all__ = ["PRODUCTS"]
@@ -41,7 +41,7 @@ def matmul(group: TileGroup) -> TileProgram | None:
     terms = terms_of(group, op, k)
     return product_kernel(
         group,
-        Product(
+        TileProduct(
             op=op,
             batch=() if merged else batch,
             m=sizes["m"],
@@ -55,7 +55,7 @@ def matmul(group: TileGroup) -> TileProgram | None:
     )
 
 
-def named(frame: Frame) -> dict[str, Extent]:
+def named(frame: ProductFrame) -> dict[str, Extent]:
     """Return the sizes along m, n and k."""
     pairs = zip(frame.axes, frame.sizes, strict=True)
     return {axis: size for axis, size in pairs if isinstance(axis, str)}
@@ -69,26 +69,26 @@ def agreed(group: TileGroup, op: Operation, left: Extent, right: Extent) -> Exte
 
 def matrix_frame(
     shape: Shape, axes: Sequence[Axis], rank: int, merged: bool, is_vector: bool
-) -> Frame:
+) -> ProductFrame:
     """Return the frame of an operand, whose last dimensions run along `axes`; `rank` is that of the
     batch. A vector runs along k."""
     if is_vector:
-        return Frame(shape, axes, [(0,) if axis == "k" else () for axis in axes])
+        return ProductFrame(shape, axes, [(0,) if axis == "k" else () for axis in axes])
     count = len(shape) - 2
     if merged:
-        return Frame(shape, axes, [(*range(count + 1),), (count + 1,)])
+        return ProductFrame(shape, axes, [(*range(count + 1),), (count + 1,)])
     batch = range(rank - count, rank)
-    return Frame(shape, (*batch, *axes), [(axis,) for axis in range(count + 2)])
+    return ProductFrame(shape, (*batch, *axes), [(axis,) for axis in range(count + 2)])
 
 
-def result_frame(shape: Shape, merged: bool, vectors: tuple[bool, bool]) -> Frame:
+def result_frame(shape: Shape, merged: bool, vectors: tuple[bool, bool]) -> ProductFrame:
     """Return the frame of the result, which lacks the rows or the columns of `vectors`."""
     groups = [(axis,) for axis in range(len(shape) - vectors.count(False))]
     rows, columns = len(groups), len(shape) - 1
     last = [() if vectors[0] else (rows,), () if vectors[1] else (columns,)]
     if merged and not vectors[0]:
-        return Frame(shape, ("m", "n"), [(*range(rows + 1),), last[1]])
-    return Frame(shape, (*range(len(groups)), "m", "n"), [*groups, *last])
+        return ProductFrame(shape, ("m", "n"), [(*range(rows + 1),), last[1]])
+    return ProductFrame(shape, (*range(len(groups)), "m", "n"), [*groups, *last])
 
 
 def can_merge(group: TileGroup, op: Operation, vectors: tuple[bool, bool]) -> bool:
