@@ -55,7 +55,7 @@ def launch(
     memory = program.memory
     memory.buffers.clear()
     if memory.checker is not None:
-        memory.checker.__init__()
+        memory.checker = RaceChecker()
     pairs = enumerate(zip(types, arguments, strict=True))
     values = [bound(memory, f"argument {i}", type, value) for i, (type, value) in pairs]
     program.run(grid, values, order)

@@ -78,10 +78,10 @@ def holds(predicate: object, array: Array) -> bool:
             if every is None:
                 return not np.any(unsigned_bits(array) % divisor)
             rows = np.moveaxis(array, getattr(predicate.along, "data", 0), -1)
-            groups = rows.reshape(*rows.shape[:-1], -1, min(every, rows.shape[-1]))
-            first = groups[..., :1]
-            follow = np.all(np.equal(groups - first, np.arange(groups.shape[-1])))
-            return bool(follow) and not np.any(unsigned_bits(first.copy()) % divisor)
+            size = min(int(every), array.shape[getattr(predicate.along, "data", 0)])
+            groups = rows.reshape(-1, size)
+            follow = np.all(np.equal(groups - groups[:, :1], np.arange(size)))
+            return bool(follow) and not np.any(unsigned_bits(groups[:, 0].copy()) % divisor)
         case SameElementsAttr():
             sizes = predicate.values.get_values()
             groups = array.reshape([n for pair in split(array.shape, sizes) for n in pair])

@@ -594,3 +594,29 @@ def test_the_second_run_loads_machine_code(tmp_path: Path, monkeypatch: pytest.M
     assert len([*(tmp_path / "passline").iterdir()]) == 1 and entry.stat().st_mtime_ns == made
     run(*args, "--disable-pass", "tir-simplify")
     assert len([*(tmp_path / "passline").iterdir()]) == 2, "another pipeline has another entry"
+
+
+LAUNCH = """
+tir.prim_func @main(%a: memref<1xf32>) {
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  tir.launch @kernels::@k[%two, %one, %one](%a) : memref<1xf32>
+}
+cuda_tile.module @kernels {
+  entry @k(%a: tile<ptr<f32>>) {
+    %x = constant <f32: 2.0> : tile<f32>
+    %t = store_ptr_tko weak %a, %x : tile<ptr<f32>>, tile<f32> -> token
+    return
+  }
+}
+"""
+
+
+def test_races_of_tile_blocks_are_checked_on_request():
+    assert "[2.]" in run(stdin=LAUNCH).stdout
+    result = run("--check-races", stdin=LAUNCH)
+    assert result.status == 1 and "writes element 0 of argument 0" in result.stderr
+    assert (
+        "--check-races needs --engine=numpy"
+        in run("--check-races", "--engine=native", stdin=LAUNCH).stderr
+    )

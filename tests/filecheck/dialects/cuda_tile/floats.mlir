@@ -1,5 +1,6 @@
 // RUN: passline-opt %s | passline-opt | filecheck %s
 // RUN: passline-opt %s --print-op-generic | passline-opt | filecheck %s
+// REQUIRES-XDSL: 0.64 (constants of bf16)
 
 // Functions of floats, with their modifiers.
 

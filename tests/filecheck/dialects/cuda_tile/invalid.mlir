@@ -1,4 +1,5 @@
 // RUN: not passline-opt %s --split-input-file 2>&1 | filecheck %s
+// REQUIRES-XDSL: 0.71 (floats of 8 bits, and tf32)
 
 // CHECK: sizes of tiles are powers of two, got [4, 3]
 cuda_tile.module @m {

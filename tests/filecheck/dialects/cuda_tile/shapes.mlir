@@ -1,5 +1,6 @@
 // RUN: passline-opt %s | passline-opt | filecheck %s
 // RUN: passline-opt %s --print-op-generic | passline-opt | filecheck %s
+// REQUIRES-XDSL: 0.71 (floats of 8 bits, and tf32)
 
 // Constants, and operations that move elements of tiles.
 

@@ -46,7 +46,7 @@ def test_launches_change_buffers():
     warnings = list[str]()
     main = interpret(module, entry_function(module, "main"), warn_of_launch=warnings.append)
     array = np.arange(10, dtype=np.float32)
-    (result,) = main(array)
+    _, result = main(array, np.zeros(10, np.float32))
     np.testing.assert_array_equal(result, 4 * array)
     assert len(warnings) == 2 and "store_view_tko" in warnings[0]
     assert warnings[0].endswith("orders nothing (@double)")
@@ -58,10 +58,11 @@ def test_races_are_errors_only_if_they_are_checked():
             "%d = addf", "%q = constant <i32: 0> : tile<i32>\n %d = addf"
         )
     )
-    interpret(module, entry_function(module, "main"))(np.zeros(10, np.float32))
+    arrays = np.zeros(10, np.float32), np.zeros(10, np.float32)
+    interpret(module, entry_function(module, "main"))(*arrays)
     checked = interpret(module, entry_function(module, "main"), warn_of_launch=lambda _: None)
     with pytest.raises(PasslineError) as error:
-        checked(np.zeros(10, np.float32))
+        checked(*arrays)
     assert str(error.value) == (
         "'tir.launch' at x.mlir:8:3 cannot be computed: 'cuda_tile.store_view_tko' at "
         "x.mlir:25:10 in block (1, 0, 0) writes element 0 of argument 1, which "

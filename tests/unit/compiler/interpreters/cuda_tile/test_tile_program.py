@@ -10,7 +10,13 @@ import pytest
 from support.tables import table_test
 from support.tiles import Array, entry_of
 
+from passline.compiler.interpreters.cuda_tile.device_memory import POINTER_ACCESS
 from passline.compiler.interpreters.cuda_tile.grid import run_entry
+from passline.compiler.interpreters.cuda_tile.tile_products import FOLDS
+from passline.compiler.interpreters.cuda_tile.tile_program import OTHERS, PURE
+from passline.compiler.interpreters.cuda_tile.tile_views import VIEWS
+from passline.dialects.cuda_tile import control_ops, module_ops
+from passline.dialects.cuda_tile.dialect import CUDA_TILE
 from passline.passmanager.errors import PasslineError
 
 
@@ -140,6 +146,17 @@ def test_an_operation_that_does_not_exist_here():
         PasslineError, match="'test.op' at x.mlir:1:.* has no semantics in an entry"
     ):
         run_entry(entry_of(text), (1, 1, 1), [])
+
+
+def test_all_operations_of_entries_have_semantics():
+    known = {*PURE, *OTHERS, *POINTER_ACCESS, *VIEWS, *FOLDS}
+    translated = {
+        *(control_ops.ForOp, control_ops.LoopOp, control_ops.IfOp, control_ops.YieldOp),
+        *(control_ops.BreakOp, control_ops.ContinueOp, control_ops.ReturnOp),
+        *(module_ops.GetTileBlockIdOp, module_ops.GetNumTileBlocksOp),
+    }
+    around = {module_ops.ModuleOp, module_ops.EntryOp, module_ops.GlobalOp}
+    assert set(CUDA_TILE.operations) == known | translated | around
 
 
 # Whole kernels
