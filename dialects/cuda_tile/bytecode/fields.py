@@ -5,7 +5,7 @@ Source: `BytecodeWriter.cpp` and `BytecodeReader.cpp` of NVIDIA/cuda-tile.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -18,12 +18,12 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
-    FlatSymbolRefAttr,
     FloatAttr,
     IntAttr,
     IntegerAttr,
     IntegerType,
     StringAttr,
+    SymbolRefAttr,
     TensorType,
     UnitAttr,
     i1,
@@ -75,7 +75,7 @@ MAX_ELEMENTS = 1 << 24
 
 
 @contextmanager
-def errors_at(source: TileInput) -> Iterator[None]:
+def errors_at(source: TileInput) -> Generator[None]:
     """Turn what xDSL says of an attribute or an operation into an error for a place."""
     try:
         yield
@@ -210,7 +210,9 @@ def _get_string(source: Decoder) -> Attribute:
 
 def _get_symbol(source: Decoder) -> Attribute:
     name = cast(StringAttr, _get_string(source))
-    return FlatSymbolRefAttr(name) if name.data else source.fail("the name of a symbol is empty")
+    if not name.data:
+        source.fail("the name of a symbol is empty")
+    return SymbolRefAttr(name)
 
 
 def _put_permutation(out: Encoder, attribute: DenseArrayBase[Any]) -> None:
@@ -298,12 +300,13 @@ def _put_constant(out: Encoder, attribute: DenseIntOrFPElementsAttr) -> None:
 def _get_constant(source: Decoder) -> Attribute:
     if not isinstance(tile := source.type, TileType):
         source.fail(f"a constant of type {tile}: expected a tile")
-    element, count = tile.element_type, prod(tile.get_shape())
-    if not isinstance(element, IntegerType | AnyFloat) or not 0 < count <= MAX_ELEMENTS:
+    element: Any = tile.element_type
+    count = prod(tile.get_shape())
+    if not _is_number(element) or not 0 < count <= MAX_ELEMENTS:
         source.fail(f"a constant of type {tile}: expected at most {MAX_ELEMENTS} numbers")
     entry = source.file.tables["constant"].entry(source.source.varint(), source.source)
     data = entry.bytes(entry.count())
-    size = 1 if isinstance(element, IntegerType) and element.width.data < 8 else byte_size(element)
+    size = 1 if element in (i1, IntegerType(4)) else byte_size(element)
     if element == i1:
         data = _unpacked_bits(data, count)
     elif len(data) == size:
@@ -311,6 +314,10 @@ def _get_constant(source: Decoder) -> Attribute:
     if len(data) != count * size:
         entry.fail(f"a constant of {tile} in {len(data)} bytes", entry.start)
     return DenseIntOrFPElementsAttr(TensorType(element, tile.get_shape()), BytesAttr(data))
+
+
+def _is_number(type: Attribute) -> bool:
+    return isinstance(type, IntegerType | AnyFloat)
 
 
 def _unpacked_bits(data: bytes, count: int) -> bytes:
@@ -331,7 +338,7 @@ CONSTANT = Codec(_put_constant, _get_constant)
 
 def _put_pair(out: Encoder, first: Attribute, second: Attribute) -> None:
     """Write two signed integers, each of which may be absent, after the bits that say so."""
-    values = [value.data if isinstance(value, IntAttr) else None for value in (first, second)]
+    values = [cast(IntAttr, x).data if isinstance(x, IntAttr) else None for x in (first, second)]
     out.fixed(sum((value is not None) << i for i, value in enumerate(values)), 1)
     for value in values:
         if value is not None:
@@ -384,7 +391,7 @@ def _put_number(out: Encoder, attribute: IntegerAttr[IntegerType]) -> None:
 def _get_number(source: Decoder) -> Attribute:
     if not isinstance(type := _get_type(source), IntegerType):
         source.fail(f"an integer of type {type}")
-    return BOOL.get(source) if type == i1 else integer(type).get(source)
+    return BOOL.get(source) if type == i1 else integer(cast(IntegerType, type)).get(source)
 
 
 def _put_typed_float(out: Encoder, attribute: FloatAttr[Any]) -> None:
@@ -444,7 +451,7 @@ _TAGS: dict[int, tuple[type[Any], Codec]] = {
 
 
 def _put_tagged(out: Encoder, attribute: Attribute) -> None:
-    if isinstance(attribute, IntegerAttr) and attribute.type == i1:
+    if isinstance(attribute, IntegerAttr) and cast(Any, attribute).type == i1:
         tag, codec = 3, BOOL
     else:
         for tag, (cls, codec) in _TAGS.items():  # noqa: B007

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from itertools import accumulate
+from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, UnknownLoc, i8
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -221,7 +222,7 @@ class _EntryWriter:
 
     def _properties(self, op: Operation, form: OpFormat, out: Encoder) -> None:
         version = self.file.version
-        present = {name for name, value in op.properties.items() if value is not None}
+        present = {*op.properties}
         present |= {name for name, group in _groups(op, form) if len(group)}
         for name in (name for name in form.flags if name in present):
             self.file.require(since(f"{form.name} {name}"), f"'{name}' of '{op.name}'")
@@ -237,7 +238,7 @@ class _EntryWriter:
                     codec.put(out, op.properties[name])
                 elif not is_optional:
                     raise InvalidIRError(f"'{op.name}' has no property '{name}'", op)
-            elif not is_optional and op.properties[name].data != DEFAULTS[field]:
+            elif not is_optional and cast(Any, op.properties[name]).data != DEFAULTS[field]:
                 self.file.require(since(field), f"'{name}' of '{op.name}'")
 
     def _operands(self, op: Operation, form: OpFormat, out: Encoder) -> None:
@@ -265,9 +266,8 @@ class _EntryWriter:
 def _groups(op: Operation, form: OpFormat) -> Iterator[tuple[str, Sequence[SSAValue]]]:
     """Yield the operands of each definition, with its name."""
     for name in form.operands:
-        found = getattr(op, name)
-        group = () if found is None else (found,) if isinstance(found, SSAValue) else tuple(found)
-        yield name, group
+        found: SSAValue | Sequence[SSAValue] | None = getattr(op, name)
+        yield name, (() if found is None else (found,) if isinstance(found, SSAValue) else found)
 
 
 def _index_count(op: Operation, form: OpFormat) -> int:

@@ -157,14 +157,15 @@ def _has_flags(cls: type[Attribute], version: tuple[int, int]) -> bool:
 def write_type(file: OutputFile, type: Attribute) -> bytes:
     """Return the entry for a type; the types that it contains are added to the table."""
     out = Encoder(file)
-    if isinstance(type, IntegerType) and (width := type.width.data) in INTEGERS:
+    if type in (found := {IntegerType(width): width for width in INTEGERS}):
+        width = found[cast(IntegerType, type)]
         file.require(SINCE_I4 if width == 4 else (13, 1), f"type {type}")
         out.varint(INTEGERS[width])
         return bytes(out.data)
-    found = [(tag, form) for tag, form in formats().items() if isinstance(type, form.cls)]
-    if not found:
+    tags = [tag for tag, form in formats().items() if isinstance(type, form.cls)]
+    if not tags:
         raise PasslineError(f"Tile IR bytecode has no form for the type {type}")
-    ((tag, form),) = found
+    tag, form = tags[0], formats()[tags[0]]
     file.require(form.since, f"type {type}")
     out.varint(tag)
     if has_flags := _has_flags(form.cls, file.version):
@@ -261,10 +262,9 @@ def _parts(node: Attribute) -> Mapping[str, Attribute]:
     """Return the fields of a node by name."""
     if not isinstance(node, FusedLoc):
         return vars(node)
-    (place,) = node.locations
-    place = cast(FileLineColLoc, place)
+    (place,) = cast("ArrayAttr[FileLineColLoc]", node.locations)
     return {
-        "scope": cast(Attribute, node.metadata),
+        "scope": node.metadata,
         "file": place.filename,
         "line": place.line,
         "column": place.column,
@@ -275,8 +275,8 @@ def _is_place(node: Attribute) -> bool:
     """Return whether a fused location is one place in a scope."""
     return (
         isinstance(node, FusedLoc)
-        and len(node.locations) == 1
-        and isinstance(node.locations.data[0], FileLineColLoc)
+        and len(places := cast("ArrayAttr[Attribute]", node.locations)) == 1
+        and isinstance(places.data[0], FileLineColLoc)
         and isinstance(node.metadata, DISubprogramAttr | DILexicalBlockAttr)
     )
 
