@@ -35,7 +35,7 @@ class TileBytecodeTarget(Target):
 
     name = "tileirbc"
 
-    version: str = "13.3"
+    version: float = 13.3
     """The version of the format, 13.1 to 13.5."""
 
     def emit_bytes(self, ctx: Context, module: builtin.ModuleOp) -> bytes:
@@ -45,9 +45,7 @@ class TileBytecodeTarget(Target):
             raise PasslineError(
                 f"target tileirbc: expected one cuda_tile.module in the module, got {len(found)}"
             )
-        major, _, minor = self.version.partition(".")
-        if not (major.isdecimal() and minor.isdecimal()):
-            raise PasslineError(f"target tileirbc: expected a version as 13.3, got {self.version}")
+        major, _, minor = str(float(self.version)).partition(".")
         return write_tile_bytecode(found[0], (int(major), int(minor)))
 
     def emit(self, ctx: Context, module: builtin.ModuleOp, output: IO[str]) -> None:
