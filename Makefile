@@ -7,7 +7,7 @@ LOCK := $(if $(filter 0,$(LOCKED)),,constraints.txt)
 VENV := .venv$(if $(LOCK),,/newest)$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
-.PHONY: demo test unit test-thorough test-models test-zoo test-downstream lint conflicts types coverage lit lock docs vendor fuzz fuzz-broken clean xdsl newest
+.PHONY: demo test unit test-thorough test-models test-zoo test-downstream test-cuda-tile lint conflicts types coverage lit lock docs vendor fuzz fuzz-broken clean xdsl newest
 .PHONY: size bench bench-growth bench-models bench-native bench-kernels bench-zoo bench-exports
 
 demo: $(VENV)/installed-demo
@@ -114,6 +114,10 @@ exports: $(patsubst %,.cache/exports/%.made,pytorch keras_models jax_models skle
 # Projects on xDSL out of packages on PyPI, each in an environment below .cache/ (1 GB).
 test-downstream: $(VENV)/installed-test
 	$(BIN)/python -m pytest -m downstream -rP
+
+# NVIDIA's tests of CUDA Tile IR: CUDA_TILE_TESTS= is the folder `test` of a clone of NVIDIA/cuda-tile.
+test-cuda-tile: $(VENV)/installed-test
+	$(BIN)/python tests/conformance/cuda_tile_suite.py
 
 lint: $(VENV)/installed-test conflicts
 	$(BIN)/ruff check .

@@ -16,7 +16,7 @@ from .checks import width_of
 from .elements import is_float, is_number
 from .types import TileType, parse_type, print_type
 
-__all__ = ["parse_elements", "print_elements", "tensor_of"]
+__all__ = ["parse_elements", "print_elements", "print_number", "tensor_of"]
 
 
 def tensor_of(type: TileType) -> TensorType[Any]:
@@ -99,6 +99,11 @@ def print_elements(printer: Printer, value: DenseIntOrFPElementsAttr) -> None:
             _print_nested(printer, _nested([*value.iter_values()], shape), element)
     printer.print_string(" : ")
     print_type(printer, TileType(shape, element))
+
+
+def print_number(printer: Printer, value: float, element: Attribute) -> None:
+    """Print a number as in a constant: infinities and NaN as their bits."""
+    _print_nested(printer, value, element)
 
 
 def _nested(values: Sequence[Any], shape: Sequence[int]) -> Any:

@@ -203,7 +203,8 @@ class ReduceOp(CudaTileOp):
     traits = traits_def(RecursiveMemoryEffect(), DefaultDialect())
 
     assembly_format = (
-        "$inputs attr-dict `dim` `` `=` `` $dim `identities` `` `=` `` $identities "
+        "$inputs attr-dict `dim` `` `=` `` $dim "
+        "`identities` `` `=` `` custom<Identities>($identities) "
         + types("inputs -> outputs")
         + " custom<ArgumentRegion>($body)"
     )
@@ -232,7 +233,7 @@ class ScanOp(CudaTileOp):
 
     assembly_format = (
         "$inputs attr-dict `dim` `` `=` `` $dim `reverse` `` `=` `` $reverse "
-        "`identities` `` `=` `` $identities "
+        "`identities` `` `=` `` custom<Identities>($identities) "
         + types("inputs -> outputs")
         + " custom<ArgumentRegion>($body)"
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, FloatAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
@@ -39,7 +39,7 @@ from .attributes import (
     SymbolVisibility,
     attribute_of,
 )
-from .literals import parse_elements, print_elements
+from .literals import parse_elements, print_elements, print_number
 from .types import parse_type, print_type
 
 __all__ = [
@@ -335,6 +335,31 @@ class Visibility(CustomDirective):
 
 
 @irdl_custom_directive
+class Identities(CustomDirective):
+    """The neutral elements of a reduction: `[0xFF800000 : f32]`."""
+
+    values: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.values.set(state, parser.parse_attribute())
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        values = self.values.get(op)
+        assert isa(values, ArrayAttr[Attribute])
+        state.print_whitespace(printer)
+        with printer.in_square_brackets():
+            printer.print_list(values, lambda value: _print_identity(printer, value))
+
+
+def _print_identity(printer: Printer, value: Attribute) -> None:
+    if not isa(value, FloatAttr):
+        return printer.print_attribute(value)
+    print_number(printer, value.value.data, value.type)
+    printer.print_string(" : ")
+    printer.print_attribute(value.type)
+
+
+@irdl_custom_directive
 class ArgumentRegion(CustomDirective):
     """A region after the arguments of its block, in a line of their own."""
 
@@ -356,6 +381,7 @@ DIRECTIVES = (
     DenseElements,
     DenseElementsOnly,
     Flags,
+    Identities,
     IndexTypes,
     Keyword,
     AccessOrder,

@@ -13,6 +13,7 @@ from xdsl.traits import IsTerminator
 
 from ..ir.per_class import PerClass
 from ..ir.text.custom_forms import has_implicit_terminator
+from ..ir.text.default_dialect import has_short_names, short_name
 from .edit import Fields, read_fields, read_type
 from .end_clauses import EndClause, end_clause
 from .naming_printer import NamingPrinter, name_blocks
@@ -254,7 +255,12 @@ class TemplatePrinter(NamingPrinter):
     def print_op(self, op: Operation) -> None:
         collects = self._collect()
         try:
-            if self._pieces is None or not self._print_known(op, self._pieces):
+            # A template has the whole name.
+            if (
+                self._pieces is None
+                or (short_name(op) and not self.print_generic_format)
+                or not self._print_known(op, self._pieces)
+            ):
                 self.print_itself(op)
         finally:
             if collects:
@@ -552,12 +558,13 @@ class TemplatePrinter(NamingPrinter):
         if print_block_args:
             self._print_label(block)
         self._indent += 1
+        shortens = has_short_names(block.parent_op()) and not self.print_generic_format
         try:
             new_line = "\n" + " " * (self._indent * self.indent_num_spaces)
             for op in block.ops:
                 if print_block_terminator or not _is_terminator[type(op)]:
                     pieces.append(new_line)
-                    if self.adds_to_ops:
+                    if self.adds_to_ops or shortens:
                         self.print_op(op)
                     elif not self._print_known(op, pieces):
                         self.print_itself(op)

@@ -13,13 +13,18 @@ from xdsl.traits import OpTrait
 
 from ..per_class import PerClass
 
-__all__ = ["DefaultDialect", "short_name"]
+__all__ = ["DefaultDialect", "has_short_names", "short_name"]
 
 
 @dataclass(frozen=True)
 class DefaultDialect(OpTrait):
     """Operations in the regions are printed without the name of the dialect of this operation, if
     they are of this dialect, and not in generic form."""
+
+
+def has_short_names(op: Operation | None) -> bool:
+    """Return whether some operations in the regions of an op are printed without a dialect."""
+    return op is not None and bool(_prefix[type(op)])
 
 
 def short_name(op: Operation) -> str | None:
