@@ -153,6 +153,8 @@ def _extension(place: str) -> Callable[[Dialect], Dialect]:
     return extend
 
 
+TOOL_FORMATS = ".dialects.cuda_tile.bytecode.tool_formats"
+
 UNIVERSE = ExtendingUniverse(
     all_dialects={
         "relax": factory_of(".dialects.relax:Relax", __name__),
@@ -164,7 +166,11 @@ UNIVERSE = ExtendingUniverse(
         **{name: factory_of(place, __name__) for name, place in PASSES.items()},
         **{name: _pipeline(name) for name in PIPELINES},
     },
-    all_frontends={"onnx": factory_of(".compiler.frontends.onnx_frontend:OnnxFrontend", __name__)},
+    all_frontends={
+        "onnx": factory_of(".compiler.frontends.onnx_frontend:OnnxFrontend", __name__),
+        "tileirbc": factory_of(f"{TOOL_FORMATS}:TileBytecodeFrontend", __name__),
+    },
+    all_targets={"tileirbc": factory_of(f"{TOOL_FORMATS}:TileBytecodeTarget", __name__)},
     dialect_extensions={
         "llvm": _extension("llvm_extension"),
         **{name: _extension(f"extensions.{name}") for name in EXTENDED},

@@ -64,10 +64,12 @@ class ExtendingUniverse(Universe):
         all_dialects: dict[str, Callable[[], Dialect]],
         all_passes: dict[str, PassFactory],
         all_frontends: dict[str, FrontendFactory] | None = None,
+        all_targets: dict[str, Callable[[], type[Target]]] | None = None,
         dialect_extensions: dict[str, Extension],
     ) -> None:
         super().__init__(all_dialects=all_dialects, all_passes=all_passes)
         self.all_frontends = all_frontends or {}  # of which older releases of xDSL do not know
+        self.all_targets = all_targets or {}
         self.dialect_extensions = dialect_extensions
 
 

@@ -14,7 +14,7 @@ from ..passmanager.bytecode.writer import write_bytecode
 from ..passmanager.errors import PasslineError
 from .output import ResultFile
 
-__all__ = ["check_bytecode_output", "write_bytecode_to"]
+__all__ = ["check_bytecode_output", "write_binary_to", "write_bytecode_to"]
 
 _STDOUT = (None, "-", "/dev/stdout")
 
@@ -38,6 +38,13 @@ def write_bytecode_to(
     """Write a module to the output of a tool, in the version that the options choose."""
     version: int | None = args.emit_bytecode_version
     content = write_bytecode(module, ctx, VERSION if version is None else version)
+    write_binary_to(result, content, args)
+
+
+def write_binary_to(result: ResultFile, content: bytes, args: argparse.Namespace) -> None:
+    """Write what is no text to the output of a tool; PasslineError if that is a terminal."""
+    if args.output_file in _STDOUT and sys.stdout.isatty():
+        raise PasslineError("bytecode is not written to a terminal: -o FILE or a pipe takes it")
     if args.output_file in _STDOUT:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)

@@ -9,11 +9,11 @@ import argparse
 import errno
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
@@ -34,7 +34,7 @@ from ..passmanager.limits import recursion_limit
 from ..passmanager.output.status import doing
 from ..passmanager.pipeline import parse_pipeline
 from ..passmanager.releases.streams import binary_content, chunk_stream, input_stream
-from ..passmanager.releases.targets import MLIRFrontend, MLIRTarget
+from ..passmanager.releases.targets import TARGETS_ARE_FUNCTIONS, MLIRFrontend, MLIRTarget
 from ..passmanager.runner import Loading, is_own, nested_passes
 from ..passmanager.sequential import Sequential
 from .command_line.arguments import check_arguments, read_config
@@ -51,6 +51,8 @@ from .reading import mlir_text, opens_file, read_source, read_with, unprintable
 from .specs import check_spec, name_in, unknown_name
 
 if TYPE_CHECKING:
+    from xdsl.utils.target import Target
+
     from ..passmanager.instruments.reproducer import Reproducer
     from .corpus.executors import Sizes
 
@@ -504,9 +506,23 @@ class PasslineOptMain(XDSLHooks):
 
             write_bytecode_to(result, prog, self.ctx, self.args)
             return
+        if (content := self.binary_result(prog)) is not None:
+            from .bytecode_output import write_binary_to
+
+            write_binary_to(result, content, self.args)
+            return
         with doing("printing"):
             text = self.output_resulting_program(prog)
         result.write(text)
+
+    def binary_result(self, prog: ModuleOp) -> bytes | None:
+        """Return the result if the target is no text: if its class has a method `emit_bytes`."""
+        spec = parse_spec(self.args.target)
+        make = cast("Callable[[], type[Target]] | None", self.available_targets.get(spec.name))
+        if spec.name == MLIRTarget.name or make is None or TARGETS_ARE_FUNCTIONS:
+            return None
+        emit = getattr(make().from_spec(spec), "emit_bytes", None)
+        return None if emit is None else emit(self.ctx, prog)
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Return the text of the result; MLIR text keeps every bit of the constants."""

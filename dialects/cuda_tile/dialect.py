@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Dialect, Operation
 from . import (
     attributes,
     control_ops,
+    debug_info,
     elementwise_ops,
     memory_ops,
     module_ops,
@@ -25,6 +26,7 @@ __all__ = ["CUDA_TILE"]
 
 FAMILIES = (
     control_ops,
+    debug_info,
     elementwise_ops,
     memory_ops,
     module_ops,
@@ -52,5 +54,5 @@ def _attributes(family: ModuleType) -> list[type[Attribute]]:
 CUDA_TILE = Dialect(
     "cuda_tile",
     [op for family in FAMILIES for op in _operations(family)],
-    [attribute for family in (attributes, types) for attribute in _attributes(family)],
+    [attribute for family in (attributes, debug_info, types) for attribute in _attributes(family)],
 )

@@ -5,7 +5,7 @@ Source: `BytecodeWriter.cpp` and `BytecodeReader.cpp` of NVIDIA/cuda-tile.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -18,16 +18,14 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
-    FlatSymbolRefAttr,
     FloatAttr,
     IntAttr,
     IntegerAttr,
     IntegerType,
     StringAttr,
+    SymbolRefAttr,
     TensorType,
-    UnitAttr,
     i1,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, Data, TypeAttribute
@@ -36,38 +34,29 @@ from xdsl.utils.exceptions import VerifyException
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.text.float_bits import bits_of, value_of
 from ....passmanager.releases.floats import byte_size
-from ..attributes import (
-    AtomicRMWModeAttr,
-    BoundedAttr,
-    ComparisonOrderingAttr,
-    ComparisonPredicateAttr,
-    DivByAttr,
-    IntegerOverflowAttr,
-    MemoryOrderingSemanticsAttr,
-    MemoryScopeAttr,
-    OptimizationHintsAttr,
-    RoundingModeAttr,
-    SameElementsAttr,
-    SignednessAttr,
-    SymbolVisibilityAttr,
-)
+from ..attributes import BoundedAttr, DivByAttr, OptimizationHintsAttr, SameElementsAttr
 from ..types import TileType
 from .streams import NEWEST, OLDEST, InputTable, OutputTable, TileInput, TileOutput
 
 __all__ = [
-    "FIELDS",
+    "BOOL",
+    "CONSTANT",
     "HINTS",
+    "LIST",
     "NUMBER",
     "STRING",
+    "SYMBOL",
     "TAGGED",
     "TYPE",
-    "VISIBILITY",
     "Codec",
-    "Encoder",
+    "FieldDecoder",
+    "FieldEncoder",
     "InputFile",
     "OutputFile",
+    "array_of",
     "enumeration",
     "errors_at",
+    "integer",
 ]
 
 MAX_ELEMENTS = 1 << 24
@@ -75,7 +64,7 @@ MAX_ELEMENTS = 1 << 24
 
 
 @contextmanager
-def errors_at(source: TileInput) -> Iterator[None]:
+def errors_at(source: TileInput) -> Generator[None]:
     """Turn what xDSL says of an attribute or an operation into an error for a place."""
     try:
         yield
@@ -84,15 +73,17 @@ def errors_at(source: TileInput) -> Iterator[None]:
 
 
 class OutputFile:
-    """A file that is written: its version and its tables."""
+    """A file that is written: its version, its tables, and the function for an entry of types."""
 
-    def __init__(self, version: tuple[int, int]) -> None:
+    def __init__(
+        self, version: tuple[int, int], write_type: Callable[[OutputFile, Attribute], bytes]
+    ) -> None:
         if not OLDEST <= version <= NEWEST:
             raise PasslineError(
                 f"version {shown(version)} of Tile IR bytecode is not known: expected "
                 f"{shown(OLDEST)} to {shown(NEWEST)}"
             )
-        self.version = version
+        self.version, self.write_type = version, write_type
         self.strings, self.types = OutputTable(4), OutputTable(4)
         self.constants, self.debug_info = OutputTable(8), OutputTable(4)
 
@@ -105,7 +96,7 @@ class OutputFile:
             )
 
 
-class Encoder(TileOutput):
+class FieldEncoder(TileOutput):
     """A part of a file that is written, whose fields refer to tables."""
 
     def __init__(self, file: OutputFile) -> None:
@@ -114,29 +105,34 @@ class Encoder(TileOutput):
 
 
 class InputFile:
-    """A file that is read: its version and its tables."""
+    """A file that is read: its version, its tables, and the function for an entry of types."""
 
-    def __init__(self, version: tuple[int, int], tables: Mapping[str, InputTable]) -> None:
-        self.version, self.tables = version, tables
+    def __init__(
+        self,
+        version: tuple[int, int],
+        tables: Mapping[str, InputTable],
+        read_type: Callable[[FieldDecoder], Attribute],
+    ) -> None:
+        self.version, self.tables, self.read_type = version, tables, read_type
         self.found: dict[tuple[str, int], Attribute | None] = {}
         """The entries that have been read; None while one is."""
 
     def entry(
-        self, what: str, index: int, source: TileInput, read: Callable[[Decoder], Attribute]
+        self, what: str, index: int, source: TileInput, read: Callable[[FieldDecoder], Attribute]
     ) -> Attribute:
         """Return an entry of a table, to which a field that `source` has read refers."""
         entry = self.tables[what].entry(index, source)
         if (key := (what, index)) not in self.found:
             self.found[key] = None
             with errors_at(entry):
-                self.found[key] = read(Decoder(self, entry))
+                self.found[key] = read(FieldDecoder(self, entry))
         if (value := self.found[key]) is None:
             source.fail(f"{what} {index} contains itself")
         return value
 
 
 @dataclass
-class Decoder:
+class FieldDecoder:
     """A part of a file that is read, whose fields refer to tables."""
 
     file: InputFile
@@ -153,8 +149,8 @@ class Decoder:
 class Codec:
     """The form of one field."""
 
-    put: Callable[[Encoder, Any], None]
-    get: Callable[[Decoder], Any]
+    put: Callable[[FieldEncoder, Any], None]
+    get: Callable[[FieldDecoder], Any]
 
 
 def shown(version: tuple[int, int]) -> str:
@@ -169,10 +165,10 @@ def integer(type: IntegerType) -> Codec:
     """Return the form of integers of one type: their bits, without a sign."""
     mask = (1 << type.width.data) - 1
 
-    def put(out: Encoder, attribute: IntegerAttr) -> None:
+    def put(out: FieldEncoder, attribute: IntegerAttr) -> None:
         out.varint(attribute.value.data & mask)
 
-    def get(source: Decoder) -> Attribute:
+    def get(source: FieldDecoder) -> Attribute:
         if (bits := source.source.varint()) > mask:
             source.fail(f"{bits} has more than {type.width.data} bits")
         return IntegerAttr(bits - (mask + 1) if bits > mask >> 1 and mask > 1 else bits, type)
@@ -184,7 +180,7 @@ def enumeration(cls: type[Data[Any]]) -> Codec:
     """Return the form of an enumeration: the position of the member."""
     members = list(cast(Any, cls).enum_type)
 
-    def get(source: Decoder) -> Attribute:
+    def get(source: FieldDecoder) -> Attribute:
         if (number := source.source.varint()) >= len(members):
             source.fail(f"{cls.name} {number}: the members are 0 to {len(members) - 1}")
         return cls(members[number])
@@ -192,28 +188,30 @@ def enumeration(cls: type[Data[Any]]) -> Codec:
     return Codec(lambda out, attribute: out.varint(members.index(attribute.data)), get)
 
 
-def _put_string(out: Encoder, attribute: StringAttr) -> None:
+def _put_string(out: FieldEncoder, attribute: StringAttr) -> None:
     content = attribute.data.encode(errors="surrogateescape")
     out.varint(out.file.strings.index(content, lambda: content))
 
 
-def _read_string(entry: Decoder) -> Attribute:
+def _read_string(entry: FieldDecoder) -> Attribute:
     try:
         return StringAttr(entry.source.bytes(entry.source.left).decode())
     except UnicodeDecodeError:
         entry.fail("a string that is not UTF-8")
 
 
-def _get_string(source: Decoder) -> Attribute:
+def _get_string(source: FieldDecoder) -> Attribute:
     return source.file.entry("string", source.source.varint(), source.source, _read_string)
 
 
-def _get_symbol(source: Decoder) -> Attribute:
+def _get_symbol(source: FieldDecoder) -> Attribute:
     name = cast(StringAttr, _get_string(source))
-    return FlatSymbolRefAttr(name) if name.data else source.fail("the name of a symbol is empty")
+    if not name.data:
+        source.fail("the name of a symbol is empty")
+    return SymbolRefAttr(name)
 
 
-def _put_permutation(out: Encoder, attribute: DenseArrayBase[Any]) -> None:
+def _put_permutation(out: FieldEncoder, attribute: DenseArrayBase[Any]) -> None:
     width = attribute.elt_type.size
     values = attribute.get_values()
     out.varint(len(values))
@@ -221,10 +219,10 @@ def _put_permutation(out: Encoder, attribute: DenseArrayBase[Any]) -> None:
         out.fixed(value, width, signed=True)
 
 
-def _array_of(type: IntegerType) -> Codec:
+def array_of(type: IntegerType) -> Codec:
     size = type.width.data // 8
 
-    def get(source: Decoder) -> Attribute:
+    def get(source: FieldDecoder) -> Attribute:
         values = [source.source.fixed(size, True) for _ in range(source.source.count(size))]
         return DenseArrayBase.from_list(type, values)
 
@@ -243,7 +241,7 @@ BOOL = Codec(
 )
 
 
-def _put_float(out: Encoder, attribute: FloatAttr[Any]) -> None:
+def _put_float(out: FieldEncoder, attribute: FloatAttr[Any]) -> None:
     bits, width = bits_of(attribute.value.data, attribute.type)
     if width <= 8:
         out.fixed(bits, 1)
@@ -251,7 +249,7 @@ def _put_float(out: Encoder, attribute: FloatAttr[Any]) -> None:
         out.signed(bits - (1 << 64) if bits >> 63 else bits)
 
 
-def _get_float(source: Decoder, type: AnyFloat) -> Attribute:
+def _get_float(source: FieldDecoder, type: AnyFloat) -> Attribute:
     width = 8 * byte_size(type)
     bits = source.source.fixed(1) if width <= 8 else source.source.signed() & ((1 << 64) - 1)
     value = None if bits >> width else value_of(bits, type)
@@ -260,19 +258,15 @@ def _get_float(source: Decoder, type: AnyFloat) -> Attribute:
     return FloatAttr(value, type)
 
 
-# Types are read and written by `type_formats`, which needs the forms of this file.
+# Types are read and written by `type_formats`.
 
 
-def _put_type(out: Encoder, type: Attribute) -> None:
-    from .type_formats import write_type
-
-    out.varint(out.file.types.index(type, lambda: write_type(out.file, type)))
+def _put_type(out: FieldEncoder, type: Attribute) -> None:
+    out.varint(out.file.types.index(type, lambda: out.file.write_type(out.file, type)))
 
 
-def _get_type(source: Decoder) -> Attribute:
-    from .type_formats import read_type
-
-    return source.file.entry("type", source.source.varint(), source.source, read_type)
+def _get_type(source: FieldDecoder) -> Attribute:
+    return source.file.entry("type", source.source.varint(), source.source, source.file.read_type)
 
 
 TYPE = Codec(_put_type, _get_type)
@@ -281,7 +275,7 @@ TYPE = Codec(_put_type, _get_type)
 # Constants
 
 
-def _put_constant(out: Encoder, attribute: DenseIntOrFPElementsAttr) -> None:
+def _put_constant(out: FieldEncoder, attribute: DenseIntOrFPElementsAttr) -> None:
     data, count = attribute.data.data, prod(attribute.get_shape())
     is_bool = attribute.get_element_type() == i1
     if count and data[: (size := len(data) // count)] * count == data:
@@ -295,15 +289,16 @@ def _put_constant(out: Encoder, attribute: DenseIntOrFPElementsAttr) -> None:
     out.varint(out.file.constants.index(data, lambda: entry.data + data))
 
 
-def _get_constant(source: Decoder) -> Attribute:
+def _get_constant(source: FieldDecoder) -> Attribute:
     if not isinstance(tile := source.type, TileType):
         source.fail(f"a constant of type {tile}: expected a tile")
-    element, count = tile.element_type, prod(tile.get_shape())
-    if not isinstance(element, IntegerType | AnyFloat) or not 0 < count <= MAX_ELEMENTS:
+    element: Any = tile.element_type
+    count = prod(tile.get_shape())
+    if not _is_number(element) or not 0 < count <= MAX_ELEMENTS:
         source.fail(f"a constant of type {tile}: expected at most {MAX_ELEMENTS} numbers")
     entry = source.file.tables["constant"].entry(source.source.varint(), source.source)
     data = entry.bytes(entry.count())
-    size = 1 if isinstance(element, IntegerType) and element.width.data < 8 else byte_size(element)
+    size = 1 if element in (i1, IntegerType(4)) else byte_size(element)
     if element == i1:
         data = _unpacked_bits(data, count)
     elif len(data) == size:
@@ -311,6 +306,10 @@ def _get_constant(source: Decoder) -> Attribute:
     if len(data) != count * size:
         entry.fail(f"a constant of {tile} in {len(data)} bytes", entry.start)
     return DenseIntOrFPElementsAttr(TensorType(element, tile.get_shape()), BytesAttr(data))
+
+
+def _is_number(type: Attribute) -> bool:
+    return isinstance(type, IntegerType | AnyFloat)
 
 
 def _unpacked_bits(data: bytes, count: int) -> bytes:
@@ -329,34 +328,34 @@ CONSTANT = Codec(_put_constant, _get_constant)
 # Attributes behind a tag that says their kind
 
 
-def _put_pair(out: Encoder, first: Attribute, second: Attribute) -> None:
+def _put_pair(out: FieldEncoder, first: Attribute, second: Attribute) -> None:
     """Write two signed integers, each of which may be absent, after the bits that say so."""
-    values = [value.data if isinstance(value, IntAttr) else None for value in (first, second)]
+    values = [cast(IntAttr, x).data if isinstance(x, IntAttr) else None for x in (first, second)]
     out.fixed(sum((value is not None) << i for i, value in enumerate(values)), 1)
     for value in values:
         if value is not None:
             out.signed(value)
 
 
-def _get_pair(source: Decoder) -> list[int | None]:
+def _get_pair(source: FieldDecoder) -> list[int | None]:
     if (flags := source.source.fixed(1)) > 3:
         source.fail(f"flags {flags:#x}: two bits are known")
     return [source.source.signed() if flags >> i & 1 else None for i in range(2)]
 
 
-def _put_div_by(out: Encoder, attribute: DivByAttr) -> None:
+def _put_div_by(out: FieldEncoder, attribute: DivByAttr) -> None:
     out.varint(attribute.divisor.data)
     _put_pair(out, attribute.every, attribute.along)
 
 
-def _put_dictionary(out: Encoder, attribute: DictionaryAttr) -> None:
+def _put_dictionary(out: FieldEncoder, attribute: DictionaryAttr) -> None:
     out.varint(len(attribute.data))
     for key, value in attribute.data.items():
         _put_string(out, StringAttr(key))
         _put_tagged(out, value)
 
 
-def _get_dictionary(source: Decoder) -> DictionaryAttr:
+def _get_dictionary(source: FieldDecoder) -> DictionaryAttr:
     found: dict[str, Attribute] = {}
     for _ in range(source.source.count(2)):
         key = cast(StringAttr, _get_string(source)).data
@@ -366,44 +365,47 @@ def _get_dictionary(source: Decoder) -> DictionaryAttr:
     return DictionaryAttr(found)
 
 
-def _put_list(out: Encoder, attribute: ArrayAttr[Attribute]) -> None:
+def _put_list(out: FieldEncoder, attribute: ArrayAttr[Attribute]) -> None:
     out.varint(len(attribute.data))
     for value in attribute.data:
         _put_tagged(out, value)
 
 
-def _get_list(source: Decoder) -> Attribute:
+def _get_list(source: FieldDecoder) -> Attribute:
     return ArrayAttr([_get_tagged(source) for _ in range(source.source.count())])
 
 
-def _put_number(out: Encoder, attribute: IntegerAttr[IntegerType]) -> None:
+LIST = Codec(_put_list, _get_list)
+
+
+def _put_number(out: FieldEncoder, attribute: IntegerAttr[IntegerType]) -> None:
     _put_type(out, attribute.type)
     integer(attribute.type).put(out, attribute)
 
 
-def _get_number(source: Decoder) -> Attribute:
+def _get_number(source: FieldDecoder) -> Attribute:
     if not isinstance(type := _get_type(source), IntegerType):
         source.fail(f"an integer of type {type}")
-    return BOOL.get(source) if type == i1 else integer(type).get(source)
+    return BOOL.get(source) if type == i1 else integer(cast(IntegerType, type)).get(source)
 
 
-def _put_typed_float(out: Encoder, attribute: FloatAttr[Any]) -> None:
+def _put_typed_float(out: FieldEncoder, attribute: FloatAttr[Any]) -> None:
     _put_type(out, attribute.type)
     _put_float(out, attribute)
 
 
-def _get_typed_float(source: Decoder) -> Attribute:
+def _get_typed_float(source: FieldDecoder) -> Attribute:
     if not isinstance(type := _get_type(source), AnyFloat):
         source.fail(f"a float of type {type}")
     return _get_float(source, type)
 
 
-def _put_typed_constant(out: Encoder, attribute: DenseIntOrFPElementsAttr) -> None:
+def _put_typed_constant(out: FieldEncoder, attribute: DenseIntOrFPElementsAttr) -> None:
     _put_type(out, TileType(attribute.get_shape(), attribute.get_element_type()))
     _put_constant(out, attribute)
 
 
-def _get_typed_constant(source: Decoder) -> Attribute:
+def _get_typed_constant(source: FieldDecoder) -> Attribute:
     source.type = _get_type(source)
     return _get_constant(source)
 
@@ -418,7 +420,7 @@ _TAGS: dict[int, tuple[type[Any], Codec]] = {
     3: (type(None), BOOL),  # an IntegerAttr of i1
     4: (TypeAttribute, TYPE),
     5: (StringAttr, STRING),
-    6: (ArrayAttr, Codec(_put_list, _get_list)),
+    6: (ArrayAttr, LIST),
     7: (DenseIntOrFPElementsAttr, Codec(_put_typed_constant, _get_typed_constant)),
     8: (
         DivByAttr,
@@ -427,8 +429,8 @@ _TAGS: dict[int, tuple[type[Any], Codec]] = {
     9: (
         SameElementsAttr,
         Codec(
-            lambda out, attribute: _array_of(i64).put(out, attribute.values),
-            lambda source: SameElementsAttr(_array_of(i64).get(source)),
+            lambda out, attribute: array_of(i64).put(out, attribute.values),
+            lambda source: SameElementsAttr(array_of(i64).get(source)),
         ),
     ),
     10: (DictionaryAttr, Codec(_put_dictionary, _get_dictionary)),
@@ -443,8 +445,8 @@ _TAGS: dict[int, tuple[type[Any], Codec]] = {
 }
 
 
-def _put_tagged(out: Encoder, attribute: Attribute) -> None:
-    if isinstance(attribute, IntegerAttr) and attribute.type == i1:
+def _put_tagged(out: FieldEncoder, attribute: Attribute) -> None:
+    if isinstance(attribute, IntegerAttr) and cast(Any, attribute).type == i1:
         tag, codec = 3, BOOL
     else:
         for tag, (cls, codec) in _TAGS.items():  # noqa: B007
@@ -456,7 +458,7 @@ def _put_tagged(out: Encoder, attribute: Attribute) -> None:
     codec.put(out, attribute)
 
 
-def _get_tagged(source: Decoder) -> Attribute:
+def _get_tagged(source: FieldDecoder) -> Attribute:
     at = source.source.position
     if (tag := source.source.varint()) not in _TAGS:
         source.source.fail(f"an attribute of the unknown kind {tag}", at)
@@ -464,45 +466,3 @@ def _get_tagged(source: Decoder) -> Attribute:
 
 
 TAGGED = Codec(_put_tagged, _get_tagged)
-VISIBILITY = enumeration(SymbolVisibilityAttr)
-
-
-# The fields of operations, by name, or by that of the operation too
-
-FLAG = Codec(lambda _, attribute: None, lambda _: UnitAttr())
-"""A unit attribute: the bit that says that it is there is all of it."""
-
-FIELDS: dict[str, Codec] = {
-    "alignment": integer(i64),
-    "cat dim": integer(i64),
-    "comparison_ordering": enumeration(ComparisonOrderingAttr),
-    "comparison_predicate": enumeration(ComparisonPredicateAttr),
-    "constant": FLAG,
-    "dim": integer(i32),
-    "fast_acc": FLAG,
-    "flush_to_zero": FLAG,
-    "global": FLAG,
-    "identities": Codec(_put_list, _get_list),
-    "inbounds": _array_of(IntegerType(8)),
-    "memory_ordering_semantics": enumeration(MemoryOrderingSemanticsAttr),
-    "memory_scope": enumeration(MemoryScopeAttr),
-    "message": STRING,
-    "mode": enumeration(AtomicRMWModeAttr),
-    "name": SYMBOL,
-    "num_elem": integer(i64),
-    "optimization_hints": HINTS,
-    "overflow": enumeration(IntegerOverflowAttr),
-    "permutation": _array_of(i32),
-    "predicate": TAGGED,
-    "propagate_nan": FLAG,
-    "reverse": BOOL,
-    "rounding": enumeration(RoundingModeAttr),
-    "rounding_mode": enumeration(RoundingModeAttr),
-    "saturating": FLAG,
-    "signedness": enumeration(SignednessAttr),
-    "signedness_lhs": enumeration(SignednessAttr),
-    "signedness_rhs": enumeration(SignednessAttr),
-    "str": STRING,
-    "unsignedCmp": FLAG,
-    "value": CONSTANT,
-}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from xdsl.dialects.builtin import IntegerType, UnitAttr, i32, i64
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -18,9 +19,86 @@ from xdsl.irdl import (
     VarResultDef,
 )
 
-from .fields import FIELDS, Codec
+from ..attributes import (
+    AtomicRMWModeAttr,
+    ComparisonOrderingAttr,
+    ComparisonPredicateAttr,
+    IntegerOverflowAttr,
+    MemoryOrderingSemanticsAttr,
+    MemoryScopeAttr,
+    RoundingModeAttr,
+    SignednessAttr,
+    SymbolVisibilityAttr,
+)
+from .fields import (
+    BOOL,
+    CONSTANT,
+    HINTS,
+    LIST,
+    STRING,
+    SYMBOL,
+    TAGGED,
+    Codec,
+    array_of,
+    enumeration,
+    integer,
+)
 
-__all__ = ["DEFAULTS", "OpFormat", "Property", "format_of", "formats_of", "since"]
+__all__ = [
+    "DEFAULTS",
+    "FIELDS",
+    "FLAG",
+    "VISIBILITY",
+    "OpFormat",
+    "Property",
+    "format_of",
+    "formats_of",
+    "since",
+]
+
+# The fields of operations, by name, or by that of the operation too
+
+FLAG = Codec(lambda _, attribute: None, lambda _: UnitAttr())
+"""A unit attribute: the bit that says that it is there is all of it."""
+
+FIELDS: dict[str, Codec] = {
+    "alignment": integer(i64),
+    "cat dim": integer(i64),
+    "comparison_ordering": enumeration(ComparisonOrderingAttr),
+    "comparison_predicate": enumeration(ComparisonPredicateAttr),
+    "constant": FLAG,
+    "dim": integer(i32),
+    "fast_acc": FLAG,
+    "flush_to_zero": FLAG,
+    "global": FLAG,
+    "identities": LIST,
+    "inbounds": array_of(IntegerType(8)),
+    "memory_ordering_semantics": enumeration(MemoryOrderingSemanticsAttr),
+    "memory_scope": enumeration(MemoryScopeAttr),
+    "message": STRING,
+    "mode": enumeration(AtomicRMWModeAttr),
+    "name": SYMBOL,
+    "num_elem": integer(i64),
+    "optimization_hints": HINTS,
+    "overflow": enumeration(IntegerOverflowAttr),
+    "permutation": array_of(i32),
+    "predicate": TAGGED,
+    "propagate_nan": FLAG,
+    "reverse": BOOL,
+    "rounding": enumeration(RoundingModeAttr),
+    "rounding_mode": enumeration(RoundingModeAttr),
+    "saturating": FLAG,
+    "signedness": enumeration(SignednessAttr),
+    "signedness_lhs": enumeration(SignednessAttr),
+    "signedness_rhs": enumeration(SignednessAttr),
+    "str": STRING,
+    "unsignedCmp": FLAG,
+    "value": CONSTANT,
+}
+VISIBILITY = enumeration(SymbolVisibilityAttr)
+
+
+# The operations
 
 _OPCODES = {
     0: "absf absi addf addi andi assert assume atomic_cas_tko atomic_rmw_tko bitcast break "

@@ -20,11 +20,11 @@ from ..attributes import (
 )
 from ..module_ops import EntryOp, GlobalOp, ModuleOp
 from ..types import TokenType
-from .fields import FIELDS, FLAG, STRING, TAGGED, TYPE, VISIBILITY, Decoder, InputFile, errors_at
-from .op_formats import DEFAULTS, OpFormat, formats_of, since
+from .fields import STRING, TAGGED, TYPE, FieldDecoder, InputFile, errors_at
+from .op_formats import DEFAULTS, FIELDS, FLAG, VISIBILITY, OpFormat, formats_of, since
 from .streams import MAGIC, NEWEST, OLDEST, InputTable, TileInput
 from .tile_writer import ALWAYS_HINTS, EXTENDED_GLOBALS, HAS_HINTS, IS_KERNEL, TileSection
-from .type_formats import read_location
+from .type_formats import read_location, read_type
 
 __all__ = ["read_tile_bytecode"]
 
@@ -78,7 +78,7 @@ class _FileReader:
         if (debug := self.sections.get(TileSection.DEBUG)) is not None:
             self.locations = _read_locations(debug)
         tables["debug info"] = InputTable(debug, "debug info", 4)
-        self.file = InputFile(version, tables)
+        self.file = InputFile(version, tables, read_type)
 
     def _read_sections(self) -> None:
         source = self.source
@@ -110,17 +110,17 @@ class _FileReader:
         module = ModuleOp("kernels")
         block = module.body.block
         if (part := self.sections.get(TileSection.PRODUCER)) is not None:
-            module.producer = cast(StringAttr, STRING.get(Decoder(self.file, part)))
+            module.producer = cast(StringAttr, STRING.get(FieldDecoder(self.file, part)))
         if (part := self.sections.get(TileSection.GLOBAL)) is not None:
-            source = Decoder(self.file, part)
+            source = FieldDecoder(self.file, part)
             for _ in range(part.count(4)):
                 block.add_op(self._global(source))
         part = self.sections[TileSection.FUNCTION]
         for _ in range(part.count(4)):
-            block.add_op(self._entry(Decoder(self.file, part)))
+            block.add_op(self._entry(FieldDecoder(self.file, part)))
         return module
 
-    def _global(self, source: Decoder) -> GlobalOp:
+    def _global(self, source: FieldDecoder) -> GlobalOp:
         name = STRING.get(source)
         source.type = TYPE.get(source)
         properties: dict[str, Attribute] = {
@@ -135,7 +135,7 @@ class _FileReader:
                 properties["constant"] = UnitAttr()
         return GlobalOp.build(properties=properties)
 
-    def _entry(self, source: Decoder) -> EntryOp:
+    def _entry(self, source: FieldDecoder) -> EntryOp:
         part = source.source
         name = cast(StringAttr, STRING.get(source))
         type = TYPE.get(source)
@@ -150,7 +150,9 @@ class _FileReader:
             part.fail("attributes of parameters are not known")
         if not isinstance(hints, OptimizationHintsAttr | None):
             part.fail(f"{hints}: expected the hints of an entry")
-        body = Decoder(self.file, part.part(part.varint()))
+        if is_new and hints is not None and not hints.value.data:
+            hints = None
+        body = FieldDecoder(self.file, part.part(part.varint()))
         location = next(locations)
         reader = _BodyReader(body, locations)
         with errors_at(body.source):
@@ -185,7 +187,7 @@ def _read_locations(source: TileInput) -> _Locations:
 class _BodyReader:
     """The reader of the operations of an entry, with the values that are in scope."""
 
-    def __init__(self, body: Decoder, locations: Iterator[Any]) -> None:
+    def __init__(self, body: FieldDecoder, locations: Iterator[Any]) -> None:
         self.body, self.source, self.file = body, body.source, body.file
         self.locations = locations
         self.values: list[SSAValue] = []

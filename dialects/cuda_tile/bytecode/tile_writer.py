@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from itertools import accumulate
+from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, UnknownLoc, i8
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -19,10 +20,10 @@ from ....passmanager.limits import deep_recursion
 from ..attributes import OptimizationHintsAttr
 from ..module_ops import EntryOp, GlobalOp, ModuleOp
 from ..types import TileType
-from .fields import FIELDS, STRING, TAGGED, TYPE, VISIBILITY, Encoder, OutputFile
-from .op_formats import DEFAULTS, OpFormat, format_of, since
+from .fields import STRING, TAGGED, TYPE, FieldEncoder, OutputFile
+from .op_formats import DEFAULTS, FIELDS, VISIBILITY, OpFormat, format_of, since
 from .streams import MAGIC, OutputTable, TileOutput
-from .type_formats import node_index
+from .type_formats import node_index, write_type
 
 __all__ = [
     "ALWAYS_HINTS",
@@ -59,7 +60,7 @@ def write_tile_bytecode(module: ModuleOp, version: tuple[int, int] = (13, 3)) ->
     Locations that are fused with a scope (`debug_info`) are written, and those of calls; others are
     not. Errors: PasslineError for what the version does not have.
     """
-    file = OutputFile(version)
+    file = OutputFile(version, write_type)
     ops = list(module.body.ops)
     if odd := [op for op in ops if not isinstance(op, EntryOp | GlobalOp)]:
         raise InvalidIRError(
@@ -80,7 +81,7 @@ def write_tile_bytecode(module: ModuleOp, version: tuple[int, int] = (13, 3)) ->
         _section(out, TileSection.DEBUG, _debug_info(file, locations), 8)
     _section(out, TileSection.TYPE, _table(file.types), 4)
     if module.producer is not None and version >= PRODUCER:
-        producer = Encoder(file)
+        producer = FieldEncoder(file)
         STRING.put(producer, module.producer)
         _section(out, TileSection.PRODUCER, producer)
     _section(out, TileSection.STRING, _table(file.strings), 4)
@@ -103,10 +104,10 @@ def _table(table: OutputTable) -> TileOutput:
     return out
 
 
-def _globals(file: OutputFile, ops: Sequence[GlobalOp]) -> Encoder | None:
+def _globals(file: OutputFile, ops: Sequence[GlobalOp]) -> FieldEncoder | None:
     if not ops:
         return None
-    out = Encoder(file)
+    out = FieldEncoder(file)
     out.varint(len(ops))
     for op in ops:
         STRING.put(out, op.sym_name)
@@ -121,9 +122,9 @@ def _globals(file: OutputFile, ops: Sequence[GlobalOp]) -> Encoder | None:
     return out
 
 
-def _entries(file: OutputFile, ops: Sequence[EntryOp]) -> tuple[Encoder, list[list[int]]]:
+def _entries(file: OutputFile, ops: Sequence[EntryOp]) -> tuple[FieldEncoder, list[list[int]]]:
     """Return the section of entries, and the locations of those that have some."""
-    out, locations = Encoder(file), list[list[int]]()
+    out, locations = FieldEncoder(file), list[list[int]]()
     out.varint(len(ops))
     for op in ops:
         if found := _EntryWriter(file).write(op, out, len(locations) + 1):
@@ -159,13 +160,13 @@ class _EntryWriter:
         self.locations: list[int] = []
         """The locations of the entry and its operations."""
 
-    def write(self, op: EntryOp, out: Encoder, place: int) -> list[int]:
+    def write(self, op: EntryOp, out: FieldEncoder, place: int) -> list[int]:
         """Append the entry, whose locations are those at `place` of the section; return them, none
         if the entry itself has none."""
         hints, is_new = op.optimization_hints, self.file.version >= ALWAYS_HINTS
         hints = hints or (OptimizationHintsAttr({}) if is_new else None)
         self.locations.append(node_index(self.file, op.location))
-        body = Encoder(self.file)
+        body = FieldEncoder(self.file)
         self._define(op.body.block.args)
         for inner in op.body.block.ops:
             self._op(inner, body)
@@ -185,7 +186,7 @@ class _EntryWriter:
         for value in values:
             self.numbers[value] = len(self.numbers)
 
-    def _op(self, op: Operation, out: Encoder) -> None:
+    def _op(self, op: Operation, out: FieldEncoder) -> None:
         form = format_of(type(op)) if isinstance(op, IRDLOperation) else None
         if form is None:
             raise InvalidIRError(f"Tile IR bytecode has no operation '{op.name}'", op)
@@ -206,7 +207,7 @@ class _EntryWriter:
                 self._block(block, out)
         self._define(results)
 
-    def _results(self, op: Operation, form: OpFormat, out: Encoder) -> Sequence[SSAValue]:
+    def _results(self, op: Operation, form: OpFormat, out: FieldEncoder) -> Sequence[SSAValue]:
         """Write the types of the results; return those that this version has."""
         results = op.results
         if form.name == "print_tko" and self.file.version < since("print_tko result_token"):
@@ -219,9 +220,9 @@ class _EntryWriter:
             TYPE.put(out, result.type)
         return results
 
-    def _properties(self, op: Operation, form: OpFormat, out: Encoder) -> None:
+    def _properties(self, op: Operation, form: OpFormat, out: FieldEncoder) -> None:
         version = self.file.version
-        present = {name for name, value in op.properties.items() if value is not None}
+        present = {*op.properties}
         present |= {name for name, group in _groups(op, form) if len(group)}
         for name in (name for name in form.flags if name in present):
             self.file.require(since(f"{form.name} {name}"), f"'{name}' of '{op.name}'")
@@ -237,10 +238,10 @@ class _EntryWriter:
                     codec.put(out, op.properties[name])
                 elif not is_optional:
                     raise InvalidIRError(f"'{op.name}' has no property '{name}'", op)
-            elif not is_optional and op.properties[name].data != DEFAULTS[field]:
+            elif not is_optional and cast(Any, op.properties[name]).data != DEFAULTS[field]:
                 self.file.require(since(field), f"'{name}' of '{op.name}'")
 
-    def _operands(self, op: Operation, form: OpFormat, out: Encoder) -> None:
+    def _operands(self, op: Operation, form: OpFormat, out: FieldEncoder) -> None:
         if not form.is_segmented and set(form.kinds) != {"one"} and form.kinds:
             out.varint(len(op.operands))
         for (_, group), kind in zip(_groups(op, form), form.kinds):
@@ -249,7 +250,7 @@ class _EntryWriter:
             for value in group:
                 out.varint(self.numbers[value])
 
-    def _block(self, block: Block, out: Encoder) -> None:
+    def _block(self, block: Block, out: FieldEncoder) -> None:
         before = len(self.numbers)
         out.varint(len(block.args))
         for argument in block.args:
@@ -265,9 +266,8 @@ class _EntryWriter:
 def _groups(op: Operation, form: OpFormat) -> Iterator[tuple[str, Sequence[SSAValue]]]:
     """Yield the operands of each definition, with its name."""
     for name in form.operands:
-        found = getattr(op, name)
-        group = () if found is None else (found,) if isinstance(found, SSAValue) else tuple(found)
-        yield name, group
+        found: SSAValue | Sequence[SSAValue] | None = getattr(op, name)
+        yield name, (() if found is None else (found,) if isinstance(found, SSAValue) else found)
 
 
 def _index_count(op: Operation, form: OpFormat) -> int:

@@ -54,8 +54,8 @@ from .fields import (
     STRING,
     TYPE,
     Codec,
-    Decoder,
-    Encoder,
+    FieldDecoder,
+    FieldEncoder,
     InputFile,
     OutputFile,
     enumeration,
@@ -67,7 +67,7 @@ __all__ = ["node_index", "read_location", "read_type", "write_type"]
 _UNKNOWN_SIZE = -(1 << 63)
 
 
-class Format(NamedTuple):
+class TypeRecord(NamedTuple):
     """A class whose instances are records of these fields, in this order."""
 
     cls: type[Attribute]
@@ -76,13 +76,13 @@ class Format(NamedTuple):
 
 
 def _sizes(width: int) -> Codec:
-    def put(out: Encoder, sizes: ArrayAttr[IntAttr]) -> None:
+    def put(out: FieldEncoder, sizes: ArrayAttr[IntAttr]) -> None:
         out.varint(len(sizes))
         for size in sizes:
             is_known = width < 8 or size.data != DYNAMIC_INDEX
             out.fixed(size.data if is_known else _UNKNOWN_SIZE, width, signed=True)
 
-    def get(source: Decoder) -> Attribute:
+    def get(source: FieldDecoder) -> Attribute:
         values = [source.source.fixed(width, True) for _ in range(source.source.count(width))]
         known = [DYNAMIC_INDEX if value == _UNKNOWN_SIZE else value for value in values]
         return ArrayAttr(map(IntAttr, known))
@@ -90,7 +90,7 @@ def _sizes(width: int) -> Codec:
     return Codec(put, get)
 
 
-def _put_types(out: Encoder, types: ArrayAttr[Attribute]) -> None:
+def _put_types(out: FieldEncoder, types: ArrayAttr[Attribute]) -> None:
     out.varint(len(types))
     for type in types:
         TYPE.put(out, type)
@@ -107,32 +107,32 @@ byte of its own."""
 
 
 @cache
-def formats() -> dict[int, Format]:
+def formats() -> dict[int, TypeRecord]:
     """Return the types but integers, by their tag."""
     return {
-        5: Format(Float16Type),
-        6: Format(BFloat16Type),
-        7: Format(Float32Type),
-        8: Format(FloatTF32Type),
-        9: Format(Float64Type),
-        10: Format(Float8E4M3FNType),
-        11: Format(Float8E5M2Type),
-        12: Format(PointerType, {"pointee_type": TYPE}),
-        13: Format(TileType, {"element_type": TYPE, "shape": _sizes(8)}),
-        14: Format(
+        5: TypeRecord(Float16Type),
+        6: TypeRecord(BFloat16Type),
+        7: TypeRecord(Float32Type),
+        8: TypeRecord(FloatTF32Type),
+        9: TypeRecord(Float64Type),
+        10: TypeRecord(Float8E4M3FNType),
+        11: TypeRecord(Float8E5M2Type),
+        12: TypeRecord(PointerType, {"pointee_type": TYPE}),
+        13: TypeRecord(TileType, {"element_type": TYPE, "shape": _sizes(8)}),
+        14: TypeRecord(
             TensorViewType, {"element_type": TYPE, "shape": _sizes(8), "strides": _sizes(8)}
         ),
-        15: Format(PartitionViewType, {**VIEW, "dim_map": _sizes(4), "padding_value": PADDING}),
-        16: Format(FunctionType, {"inputs": TYPES, "outputs": TYPES}),
-        17: Format(TokenType),
-        18: Format(Float8E8M0FNUType, {}, (13, 2)),
-        19: Format(Float4E2M1FNType, {}, (13, 3)),
-        20: Format(
+        15: TypeRecord(PartitionViewType, {**VIEW, "dim_map": _sizes(4), "padding_value": PADDING}),
+        16: TypeRecord(FunctionType, {"inputs": TYPES, "outputs": TYPES}),
+        17: TypeRecord(TokenType),
+        18: TypeRecord(Float8E8M0FNUType, {}, (13, 2)),
+        19: TypeRecord(Float4E2M1FNType, {}, (13, 3)),
+        20: TypeRecord(
             GatherScatterViewType,
             {**VIEW, "sparse_dim": NUMBER, "padding_value": PADDING},
             (13, 3),
         ),
-        21: Format(
+        21: TypeRecord(
             StridedViewType,
             {
                 "tile_shape": _sizes(4),
@@ -156,15 +156,16 @@ def _has_flags(cls: type[Attribute], version: tuple[int, int]) -> bool:
 
 def write_type(file: OutputFile, type: Attribute) -> bytes:
     """Return the entry for a type; the types that it contains are added to the table."""
-    out = Encoder(file)
-    if isinstance(type, IntegerType) and (width := type.width.data) in INTEGERS:
+    out = FieldEncoder(file)
+    if type in (found := {IntegerType(width): width for width in INTEGERS}):
+        width = found[cast(IntegerType, type)]
         file.require(SINCE_I4 if width == 4 else (13, 1), f"type {type}")
         out.varint(INTEGERS[width])
         return bytes(out.data)
-    found = [(tag, form) for tag, form in formats().items() if isinstance(type, form.cls)]
-    if not found:
+    tags = [tag for tag, form in formats().items() if isinstance(type, form.cls)]
+    if not tags:
         raise PasslineError(f"Tile IR bytecode has no form for the type {type}")
-    ((tag, form),) = found
+    tag, form = tags[0], formats()[tags[0]]
     file.require(form.since, f"type {type}")
     out.varint(tag)
     if has_flags := _has_flags(form.cls, file.version):
@@ -178,7 +179,7 @@ def write_type(file: OutputFile, type: Attribute) -> bytes:
     return bytes(out.data)
 
 
-def read_type(source: Decoder) -> Attribute:
+def read_type(source: FieldDecoder) -> Attribute:
     """Return the type in an entry of the table."""
     tag, version = source.source.varint(), source.file.version
     widths = {known: width for width, known in INTEGERS.items()}
@@ -198,7 +199,9 @@ def read_type(source: Decoder) -> Attribute:
     return _made(source, form.cls, values)
 
 
-def _made(source: Decoder, cls: Callable[..., Attribute], values: Mapping[str, Any]) -> Attribute:
+def _made(
+    source: FieldDecoder, cls: Callable[..., Attribute], values: Mapping[str, Any]
+) -> Attribute:
     """Return the record; its types must be those of the class."""
     if cls is FunctionType:
         return FunctionType.from_lists(values["inputs"], values["outputs"])
@@ -221,7 +224,7 @@ def node_index(file: OutputFile, node: Attribute) -> int:
     return 1 + file.debug_info.index(node, lambda: _write_node(file, node))
 
 
-def _get_node(source: Decoder) -> Attribute:
+def _get_node(source: FieldDecoder) -> Attribute:
     if not (index := source.source.varint()):
         return UnknownLoc()
     return source.file.entry("debug info", index - 1, source.source, _read_node)
@@ -233,16 +236,16 @@ PLACE = {"scope": NODE, "file": STRING, "line": NUMBER, "column": NUMBER}
 
 
 @cache
-def nodes() -> dict[int, Format]:
+def nodes() -> dict[int, TypeRecord]:
     """Return the scopes and locations, by their tag."""
     return {
-        1: Format(DICompileUnitAttr, {"file": NODE}),
-        2: Format(DIFileAttr, {"file_name": STRING, "directory": STRING}),
-        3: Format(
+        1: TypeRecord(DICompileUnitAttr, {"file": NODE}),
+        2: TypeRecord(DIFileAttr, {"file_name": STRING, "directory": STRING}),
+        3: TypeRecord(
             DILexicalBlockAttr, {"scope": NODE, "file": NODE, "line": NUMBER, "column": NUMBER}
         ),
-        4: Format(FusedLoc, PLACE),
-        SUBPROGRAM: Format(
+        4: TypeRecord(FusedLoc, PLACE),
+        SUBPROGRAM: TypeRecord(
             DISubprogramAttr,
             {
                 "file": NODE,
@@ -253,7 +256,7 @@ def nodes() -> dict[int, Format]:
                 "scope_line": NUMBER,
             },
         ),
-        6: Format(CallSiteLoc, {"callee": NODE, "caller": NODE}),
+        6: TypeRecord(CallSiteLoc, {"callee": NODE, "caller": NODE}),
     }
 
 
@@ -261,10 +264,9 @@ def _parts(node: Attribute) -> Mapping[str, Attribute]:
     """Return the fields of a node by name."""
     if not isinstance(node, FusedLoc):
         return vars(node)
-    (place,) = node.locations
-    place = cast(FileLineColLoc, place)
+    (place,) = cast("ArrayAttr[FileLineColLoc]", node.locations)
     return {
-        "scope": cast(Attribute, node.metadata),
+        "scope": node.metadata,
         "file": place.filename,
         "line": place.line,
         "column": place.column,
@@ -275,14 +277,14 @@ def _is_place(node: Attribute) -> bool:
     """Return whether a fused location is one place in a scope."""
     return (
         isinstance(node, FusedLoc)
-        and len(node.locations) == 1
-        and isinstance(node.locations.data[0], FileLineColLoc)
+        and len(places := cast("ArrayAttr[Attribute]", node.locations)) == 1
+        and isinstance(places.data[0], FileLineColLoc)
         and isinstance(node.metadata, DISubprogramAttr | DILexicalBlockAttr)
     )
 
 
 def _write_node(file: OutputFile, node: Attribute) -> bytes:
-    out = Encoder(file)
+    out = FieldEncoder(file)
     ((tag, form),) = [pair for pair in nodes().items() if isinstance(node, pair[1].cls)]
     out.varint(tag)
     parts = _parts(node)
@@ -293,7 +295,7 @@ def _write_node(file: OutputFile, node: Attribute) -> bytes:
     return bytes(out.data)
 
 
-def _read_node(source: Decoder) -> Attribute:
+def _read_node(source: FieldDecoder) -> Attribute:
     if not (tag := source.source.varint()):
         return UnknownLoc()
     if (form := nodes().get(tag)) is None:
