@@ -111,8 +111,8 @@ def test_damaged_bytecode_is_an_error_with_its_place() -> None:
 
 
 def disassembler() -> Path | None:
-    tool = Path(os.environ.get("PASSLINE_TILEIRAS", "")).with_name("tileirdisasm")
-    return tool if os.access(tool, os.X_OK) and tool.is_file() else None
+    tool = Path(os.environ.get("PASSLINE_TILEIRAS") or "/none").with_name("tileirdisasm")
+    return tool if os.access(tool, os.X_OK) else None
 
 
 @pytest.mark.parametrize("text", [VIEWS, CONSTANTS])
