@@ -74,9 +74,9 @@ def device_of(engine: str, target: Target | None) -> Device:
         from .gpu.device import default_device
 
         return default_device()
-    from .gpu.simulated import SimulatedDevice
+    from .gpu.simulated import simulated_device
 
-    return SimulatedDevice() if target is None else SimulatedDevice(target.cpu)
+    return simulated_device("sm_90" if target is None else target.cpu)
 
 
 def engine_for(engine: Engine, target: Target | None) -> Engine:

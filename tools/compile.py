@@ -124,9 +124,9 @@ class PasslineCompileMain(PasslineOptMain):
         if target.is_cuda != (self.kind in ON_GPU):
             kinds = [kind for kind in KINDS if (kind in ON_GPU) == target.is_cuda]
             raise PasslineError(
-                f"the target {target.cpu} is for {KINDS[kinds[0]]}: expected an output file "
-                f"with one of {', '.join(f'.{kind}' for kind in kinds)}, not .{self.kind}; name another "
-                "target with --target"
+                f"the target {target.cpu} is for {KINDS[kinds[0]]}: expected an output file with "
+                f"the suffix {', '.join(f'.{kind}' for kind in kinds)}, not .{self.kind}; or name "
+                "another target with --target"
             )
         if target.is_cuda:
             return target

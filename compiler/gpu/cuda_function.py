@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 import numpy as np
 from xdsl.interpreter import PythonValues
 
+from ...dialects.relax.shapes import merge
 from ...dialects.tir.ops import output_count
 from ...passmanager.errors import PasslineError
 from ..interpreters.arguments import check_arguments

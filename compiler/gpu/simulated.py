@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
@@ -139,6 +140,12 @@ class SimulatedDevice:
 
     def wait_in(self, stream: int) -> None:
         pass
+
+
+@cache
+def simulated_device(target: str) -> SimulatedDevice:
+    """Return the simulated device of this process for a target."""
+    return SimulatedDevice(target)
 
 
 class Numbers:
