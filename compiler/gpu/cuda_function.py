@@ -28,7 +28,7 @@ from .host_kernels import HostKernels
 from .plan import LoadedPlan, make_plan, own_results
 from .program import DeviceProgram
 from .recorder import DirectRecorder, NeedsValues, Recorder, run_host
-from .steps import Buffer, Executor, HostCall, Launch, Memory, MemoryPool, Step
+from .steps import Executor, HostCall, KernelLaunch, MemoryPool, Step, StepBuffer, StepMemory
 
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
@@ -77,7 +77,7 @@ class CudaFunction:
         self._pool = MemoryPool(device)
         kernels = device.load(program.code) if program.code else dict[str, object]()
         self._executor = Executor(device, kernels, HostKernels(program.module))
-        self._constants: dict[str, Memory] = {}
+        self._constants: dict[str, StepMemory] = {}
         self._plans: OrderedDict[Key, LoadedPlan | None] = OrderedDict()
         self._lock = RLock()
         self.compile_seconds = perf_counter() - start
@@ -302,7 +302,7 @@ class CudaFunction:
             self._constants.clear()
             self._pool.release()
 
-    def _constant(self, name: str) -> Memory:
+    def _constant(self, name: str) -> StepMemory:
         """Return a constant in device memory, which it is copied to once."""
         if name not in self._constants:
             array = self._program.constants[name]
@@ -311,7 +311,9 @@ class CudaFunction:
             self._constants[name] = memory
         return self._constants[name]
 
-    def _result(self, parameter: BufferParameter, buffer: Buffer, memory: Memory) -> DeviceArray:
+    def _result(
+        self, parameter: BufferParameter, buffer: StepBuffer, memory: StepMemory
+    ) -> DeviceArray:
         return self._array(parameter, buffer.shape, memory, buffer.place.offset)
 
     def _on_device(self, parameter: BufferParameter, array: Array | DeviceArray) -> DeviceArray:
@@ -322,7 +324,7 @@ class CudaFunction:
         return self._array(parameter, array.shape, memory)
 
     def _array(
-        self, parameter: BufferParameter, shape: Sequence[int], memory: Memory, offset: int = 0
+        self, parameter: BufferParameter, shape: Sequence[int], memory: StepMemory, offset: int = 0
     ) -> DeviceArray:
         code = None if parameter.narrow is None else code_of(parameter.narrow)
         address, stored = memory.address + offset, parameter.stored
@@ -336,7 +338,7 @@ def _same(array: DeviceArray) -> DeviceArray:
 def _name_of(step: Step) -> tuple[str, str]:
     """Return the name and the location of a step."""
     match step:
-        case Launch():
+        case KernelLaunch():
             return step.kernel, step.where
         case HostCall():
             return step.function, " on the host"

@@ -301,14 +301,14 @@ class CudaDevice:
         if code != SUCCESS:
             raise self._error("cuStreamQuery", code)
 
-    def event(self) -> Event:
+    def event(self) -> DeviceEvent:
         self._enter()
-        event = Event(self._driver)
+        event = DeviceEvent(self._driver)
         self._call("cuEventRecord", event.handle, self.stream)
         return event
 
     def seconds(self, first: object, last: object) -> float:
-        assert isinstance(first, Event) and isinstance(last, Event)
+        assert isinstance(first, DeviceEvent) and isinstance(last, DeviceEvent)
         self.synchronize()
         milliseconds = c_float()
         self._call("cuEventElapsedTime", byref(milliseconds), first.handle, last.handle)
@@ -325,7 +325,7 @@ def default_device() -> CudaDevice:
     return CudaDevice()
 
 
-class Event:
+class DeviceEvent:
     """An event of CUDA, which lives as long as this object."""
 
     def __init__(self, driver: Driver) -> None:

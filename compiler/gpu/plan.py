@@ -13,15 +13,15 @@ from ..interpreters.arrays import Array
 from ..interpreters.signature import Function
 from .program import DeviceProgram
 from .recorder import Recorder, run_host
-from .shadows import Place
-from .steps import Buffer, Executor, HostCall, Launch, Memory, Step, arena_places
+from .shadows import StepPlace
+from .steps import Executor, HostCall, KernelLaunch, Step, StepBuffer, StepMemory, arena_places
 
 MAX_GRAPHS = 8
 """The most graphs of a plan, each for other addresses of its arguments."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class LaunchPlan:
     """The steps of a call, and the allocations that they name by number: first the buffers among
     the arguments of the function."""
 
@@ -33,7 +33,7 @@ class Plan:
     """The offsets of allocations in the arena."""
     arena: int
     """The bytes of the arena."""
-    results: Sequence[Buffer]
+    results: Sequence[StepBuffer]
     """The buffers that the function returns; each is alone in its allocation."""
 
     @property
@@ -48,7 +48,7 @@ class Plan:
 
 def _text(step: Step) -> str:
     match step:
-        case Launch(kernel, grid, arguments, where):
+        case KernelLaunch(kernel, grid, arguments, where):
             given = ", ".join(map(_operand, arguments))
             return f"launch @{kernel}[{', '.join(map(str, grid))}]({given}){where}"
         case HostCall(function, arguments):
@@ -59,9 +59,9 @@ def _text(step: Step) -> str:
 
 def _operand(value: object) -> str:
     match value:
-        case Buffer(place=place):
+        case StepBuffer(place=place):
             return _operand(place)
-        case Place(allocation, offset):
+        case StepPlace(allocation, offset):
             return f"%{allocation}+{offset}"
         case bytes():
             return value.hex()
@@ -69,7 +69,7 @@ def _operand(value: object) -> str:
             return str(getattr(value, "value", value))
 
 
-def make_plan(program: DeviceProgram, entry: Function, arguments: Arguments) -> Plan:
+def make_plan(program: DeviceProgram, entry: Function, arguments: Arguments) -> LaunchPlan:
     """Run the host function `entry` for its launches; NeedsValues if it reads what they compute.
 
     `arguments` makes the arguments of `entry` with a recorder.
@@ -81,15 +81,15 @@ def make_plan(program: DeviceProgram, entry: Function, arguments: Arguments) -> 
     kept = {buffer.place.allocation for buffer in results}
     events = [event for event in recorder.events if event[0] not in kept]
     places, arena = arena_places(events, recorder.sizes)
-    return Plan(recorder.steps, recorder.sizes, recorder.constants, places, arena, results)
+    return LaunchPlan(recorder.steps, recorder.sizes, recorder.constants, places, arena, results)
 
 
 Arguments: TypeAlias = Callable[[Recorder], PythonValues]
 
 
-def own_results(recorder: Recorder, returned: Sequence[Array]) -> list[Buffer]:
+def own_results(recorder: Recorder, returned: Sequence[Array]) -> list[StepBuffer]:
     """Return buffers that are returned: copies of those that are no allocation of their own."""
-    results: list[Buffer] = []
+    results: list[StepBuffer] = []
     made = {number for number, is_new in recorder.events if is_new}
     for shadow in returned:
         if not shadow.flags.c_contiguous or recorder.buffer(shadow).place.allocation not in made:
@@ -107,10 +107,10 @@ class LoadedPlan:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: LaunchPlan,
         executor: Executor,
-        allocate: Callable[[int], Memory],
-        constant: Callable[[str], Memory],
+        allocate: Callable[[int], StepMemory],
+        constant: Callable[[str], StepMemory],
     ) -> None:
         self.plan, self._executor = plan, executor
         self._arena = allocate(plan.arena) if plan.arena else None

@@ -23,7 +23,17 @@ from ..interpreters.tir.table import element_type, number
 from .device import Scalar
 from .program import POINTER, DeviceProgram, launching_functions
 from .shadows import Shadows, device_dtype
-from .steps import Buffer, Copy, Executor, Fill, HostCall, Launch, Memory, MemoryPool, Step
+from .steps import (
+    Copy,
+    Executor,
+    Fill,
+    HostCall,
+    KernelLaunch,
+    MemoryPool,
+    Step,
+    StepBuffer,
+    StepMemory,
+)
 
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
@@ -81,11 +91,11 @@ class Recorder:
                 return data[place.offset :][: buffer.nbytes].view(buffer.dtype)
         raise NeedsValues
 
-    def buffer(self, shadow: Array) -> Buffer:
+    def buffer(self, shadow: Array) -> StepBuffer:
         """Return a contiguous buffer; InterpretationError for another one."""
         if not shadow.flags.c_contiguous:
             raise InterpretationError("the buffer has gaps: expected contiguous elements")
-        return Buffer(self._shadows.place_of(shadow), shadow.shape, shadow.dtype)
+        return StepBuffer(self._shadows.place_of(shadow), shadow.shape, shadow.dtype)
 
     def copy(self, target: Array, source: Array) -> None:
         """Copy elements, in as few steps as there are gaps."""
@@ -111,12 +121,12 @@ class DirectRecorder(Recorder):
         program: DeviceProgram,
         executor: Executor,
         pool: MemoryPool,
-        constant: Callable[[str], Memory],
+        constant: Callable[[str], StepMemory],
         arguments: Sequence[int],
     ) -> None:
         super().__init__(program)
         self.addresses = [*arguments]
-        self.memory: dict[int, Memory] = {}
+        self.memory: dict[int, StepMemory] = {}
         self._executor, self._pool, self._constant = executor, pool, constant
 
     def allocate(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
@@ -232,10 +242,10 @@ class HostFunctions(InterpreterFunctions):
         given = [self._argument(name, *row) for row in zip(kinds, rest, strict=True)]
         calls = self._interpreter.position.calls
         where = place_of(calls[-1] if calls else op)
-        self._recorder.issue(Launch(name, (x, y, z), given, where))
+        self._recorder.issue(KernelLaunch(name, (x, y, z), given, where))
         return ()
 
-    def _argument(self, kernel: str, kind: str, value: Any) -> Buffer | Scalar:
+    def _argument(self, kernel: str, kind: str, value: Any) -> StepBuffer | Scalar:
         if kind == POINTER:
             return self._recorder.buffer(value)
         scalar = SCALARS[kind](value)

@@ -21,10 +21,10 @@ from ..interpreters.tir.table import buffer_dtype, element_type
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
 
-__all__ = ["Place", "Shadows", "device_dtype"]
+__all__ = ["Shadows", "StepPlace", "device_dtype"]
 
 
-class Place(NamedTuple):
+class StepPlace(NamedTuple):
     """A place in the memory of a call: the number of an allocation, and an offset in bytes."""
 
     allocation: int
@@ -50,11 +50,11 @@ class Shadows:
         self.sizes.append(size)
         return flat.view(dtype).reshape(shape)
 
-    def place_of(self, shadow: Array) -> Place:
+    def place_of(self, shadow: Array) -> StepPlace:
         """Return the place of the first element of a shadow, or of a view of one."""
         address = shadow.ctypes.data
         start, number = self._starts[bisect_right(self._starts, (address, len(self.sizes))) - 1]
-        return Place(number, address - start)
+        return StepPlace(number, address - start)
 
 
 def device_dtype(type: Attribute) -> np.dtype[Any]:

@@ -101,7 +101,7 @@ class SimulatedDevice:
 
     def launch(self, kernel: object, name: str, grid: Grid, arguments: Sequence[Scalar]) -> None:
         assert isinstance(kernel, TileProgram)
-        memory: dict[tuple[int, str], Numbers] = {}
+        memory: dict[tuple[int, str], ArgumentNumbers] = {}
         given: list[object] = []
         types = kernel.entry.function_type.inputs.data
         for type, argument in zip(types, arguments, strict=True):
@@ -111,7 +111,7 @@ class SimulatedDevice:
             element = pointee_of(type)
             key = argument.value, str(element)
             if key not in memory:
-                memory[key] = Numbers(self._at(argument.value, argument.size), element)
+                memory[key] = ArgumentNumbers(self._at(argument.value, argument.size), element)
             given.append(memory[key].array)
         try:
             launch(kernel, grid, given)
@@ -148,7 +148,7 @@ def simulated_device(target: str) -> SimulatedDevice:
     return SimulatedDevice(target)
 
 
-class Numbers:
+class ArgumentNumbers:
     """The elements of a buffer as the interpreter has them: floats that numpy lacks are f32."""
 
     def __init__(self, memory: Array, element: Attribute) -> None:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from .device import Address, Device, Grid, Scalar
 from .driver import OUT_OF_MEMORY, DriverError
 from .host_kernels import HostKernels
-from .shadows import Place
+from .shadows import StepPlace
 
 if TYPE_CHECKING:
     import numpy as np
 
-# Steps: what a call does, in order. They name memory by `Place`, for any addresses.
+# Steps: what a call does, in order. They name memory by `StepPlace`, for any addresses.
 
 
-class Buffer(NamedTuple):
+class StepBuffer(NamedTuple):
     """Contiguous elements in the memory of a call."""
 
-    place: Place
+    place: StepPlace
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
@@ -32,12 +32,12 @@ class Buffer(NamedTuple):
         return prod(self.shape) * self.dtype.itemsize
 
 
-class Launch(NamedTuple):
+class KernelLaunch(NamedTuple):
     """A launch of a kernel; buffers are passed as addresses."""
 
     kernel: str
     grid: Grid
-    arguments: Sequence[Buffer | Scalar]
+    arguments: Sequence[StepBuffer | Scalar]
     where: str
     """The location of the operation that it computes, as ` at x.mlir:3:8`; empty if unknown."""
 
@@ -45,15 +45,15 @@ class Launch(NamedTuple):
 class Copy(NamedTuple):
     """A copy of bytes."""
 
-    target: Place
-    source: Place
+    target: StepPlace
+    source: StepPlace
     size: int
 
 
 class Fill(NamedTuple):
     """A pattern of 1, 2, 4 or 8 bytes that is written `times` times."""
 
-    target: Place
+    target: StepPlace
     pattern: bytes
     times: int
 
@@ -62,10 +62,10 @@ class HostCall(NamedTuple):
     """A call of a function without a tile program, on copies of its buffers in host memory."""
 
     function: str
-    arguments: Sequence[Buffer | object]
+    arguments: Sequence[StepBuffer | object]
 
 
-Step: TypeAlias = Launch | Copy | Fill | HostCall
+Step: TypeAlias = KernelLaunch | Copy | Fill | HostCall
 
 
 class Executor:
@@ -89,7 +89,7 @@ class Executor:
 
     def _perform(self, step: Step, addresses: Sequence[int]) -> None:
         match step:
-            case Launch(name, grid, arguments, where):
+            case KernelLaunch(name, grid, arguments, where):
                 given = [_scalar(argument, addresses) for argument in arguments]
                 self.device.launch(self._kernels[name], f"@{name}{where}", grid, given)
             case Copy(target, source, size):
@@ -104,23 +104,23 @@ class Executor:
 
         values: list[object] = []
         for argument in step.arguments:
-            if isinstance(argument, Buffer):
+            if isinstance(argument, StepBuffer):
                 array = np.empty(argument.shape, argument.dtype)
                 self.device.download(array, _at(argument.place, addresses))
                 argument = array
             values.append(argument)
         written = self._host_kernels.call(step.function, values)
         for argument, array in zip(step.arguments, written, strict=True):
-            if isinstance(argument, Buffer) and array is not None:
+            if isinstance(argument, StepBuffer) and array is not None:
                 self.device.upload(_at(argument.place, addresses), array)
 
 
-def _at(place: Place, addresses: Sequence[int]) -> int:
+def _at(place: StepPlace, addresses: Sequence[int]) -> int:
     return addresses[place.allocation] + place.offset
 
 
-def _scalar(argument: Buffer | Scalar, addresses: Sequence[int]) -> Scalar:
-    if not isinstance(argument, Buffer):
+def _scalar(argument: StepBuffer | Scalar, addresses: Sequence[int]) -> Scalar:
+    if not isinstance(argument, StepBuffer):
         return argument
     address = Address(_at(argument.place, addresses))
     address.size = argument.size
@@ -151,20 +151,20 @@ class MemoryPool:
         self._free: dict[int, list[Block]] = defaultdict(list)
         self._count = 0
 
-    def allocate(self, size: int) -> Memory:
+    def allocate(self, size: int) -> StepMemory:
         """Allocate memory, which is freed when nothing refers to it; DriverError if there is too
         little."""
         size = aligned(size)
         if free := self._free[size]:
-            return Memory(self, free.pop(0), size)
+            return StepMemory(self, free.pop(0), size)
         self._count += 1
         try:
-            return Memory(self, (self._count, self._device.allocate(size)), size)
+            return StepMemory(self, (self._count, self._device.allocate(size)), size)
         except DriverError as error:
             if error.code != OUT_OF_MEMORY:
                 raise
             self.release()
-            return Memory(self, (self._count, self._device.allocate(size)), size)
+            return StepMemory(self, (self._count, self._device.allocate(size)), size)
 
     def take_back(self, block: Block, size: int) -> None:
         """Keep memory for later allocations: first what was allocated first."""
@@ -184,7 +184,7 @@ Block: TypeAlias = tuple[int, int]
 """The number of an allocation, and its address."""
 
 
-class Memory:
+class StepMemory:
     """An allocation of a pool."""
 
     def __init__(self, pool: MemoryPool, block: Block, size: int) -> None:

@@ -42,7 +42,7 @@ Stride: TypeAlias = int | SSAValue
 
 
 @dataclass(frozen=True)
-class DeviceBuffer:
+class LaneBuffer:
     """Elements in memory: the pointer to the first one, and the distances along dimensions."""
 
     pointer: SSAValue
@@ -108,8 +108,8 @@ class LaneProgram:
     mask: SSAValue | None = None
     base_mask: SSAValue | None = None
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    buffers: dict[SSAValue, DeviceBuffer | Registers] = field(
-        default_factory=dict[SSAValue, DeviceBuffer | Registers]
+    buffers: dict[SSAValue, LaneBuffer | Registers] = field(
+        default_factory=dict[SSAValue, LaneBuffer | Registers]
     )
     registers: dict[tuple[SSAValue, int], SSAValue] = field(
         default_factory=dict[tuple[SSAValue, int], SSAValue]
@@ -279,7 +279,7 @@ class LaneProgram:
         for size in reversed(sizes[1:]):
             strides.insert(0, self.times(strides[0], size))
         strides = strides[len(strides) - len(sizes) :]
-        self.buffers[buffer] = DeviceBuffer(pointer, strides, type.element_type, buffer, self.lane)
+        self.buffers[buffer] = LaneBuffer(pointer, strides, type.element_type, buffer, self.lane)
 
     def extents(self, buffer: SSAValue) -> list[Stride]:
         """Return the sizes of a buffer that is allocated here."""
@@ -297,13 +297,13 @@ class LaneProgram:
             raise NoKernel("the size of a dimension whose number is computed")
         return self.outside.dimension(op.source, axis)
 
-    def buffer(self, value: SSAValue) -> DeviceBuffer | Registers:
+    def buffer(self, value: SSAValue) -> LaneBuffer | Registers:
         """Return a buffer, or a view of one."""
         if (found := self.buffers.get(value)) is None:
             found = self.buffers[value] = self.view(value)
         return found
 
-    def view(self, value: SSAValue) -> DeviceBuffer | Registers:
+    def view(self, value: SSAValue) -> LaneBuffer | Registers:
         assert isa(type := value.type, MemRefType)
         match value.owner:
             case memref.CastOp(source=source):
@@ -320,11 +320,11 @@ class LaneProgram:
                 if isinstance(source.root.owner, memref.AllocaOp | memref.AllocOp):
                     if source.root in self.buffers and source.offset is self.lane is not None:
                         strides = [self.times(self.all_lanes, n) for n in strides]
-                return DeviceBuffer(source.pointer, strides, type.element_type, source.root, place)
+                return LaneBuffer(source.pointer, strides, type.element_type, source.root, place)
             case _:
                 pointer = self.outside.pointer(value)
                 strides = self.strides(value)
-                return DeviceBuffer(pointer, strides, type.element_type, base_of(value))
+                return LaneBuffer(pointer, strides, type.element_type, base_of(value))
 
     def strides(self, value: SSAValue) -> list[Stride]:
         """Return the strides of a buffer from outside."""
@@ -389,12 +389,12 @@ class LaneProgram:
             self.tokens[source.root] = op.result_token
         return self.loaded(value, source)
 
-    def memory_element(self, buffer: DeviceBuffer) -> Attribute:
+    def memory_element(self, buffer: LaneBuffer) -> Attribute:
         pointed = tile_of(buffer.pointer).element_type
         assert isinstance(pointed, PointerType)
         return pointed.pointee_type
 
-    def loaded(self, value: SSAValue, buffer: DeviceBuffer) -> SSAValue:
+    def loaded(self, value: SSAValue, buffer: LaneBuffer) -> SSAValue:
         """Return the elements in memory as those of tiles: bytes as i1, indices in their type."""
         if buffer.element == i1:
             return self.w.convert(value, i8, i1)
@@ -420,7 +420,7 @@ class LaneProgram:
         if token is not None:
             self.tokens[target.root] = op.result_token
 
-    def pointer(self, buffer: DeviceBuffer, indices: Sequence[SSAValue]) -> SSAValue:
+    def pointer(self, buffer: LaneBuffer, indices: Sequence[SSAValue]) -> SSAValue:
         """Return the pointers to an element."""
         place = buffer.offset
         for index, stride in zip(indices, buffer.strides, strict=True):

@@ -24,7 +24,7 @@ from ..choices import NoKernel
 from ..tiles.schedules import nominal
 from .product_frame import Axis, ProductBlock, ProductFrame, Reader, Values
 from .row_frame import is_fill
-from .tile_builder import TileGroup, TileLaunch, TileProgram
+from .tile_builder import TileGroup, TileLaunch, TileLaunches
 from .tile_costs import UNKNOWN, ProductSpace, ProductTiles
 from .tile_writer import SIGN, TileWriter, tile_of
 
@@ -130,7 +130,7 @@ def inside(
     return w.select(mask, tile, w.number(0, type.element_type, type.get_shape()))
 
 
-def product_kernel(group: TileGroup, product: TileProduct) -> TileProgram:
+def product_kernel(group: TileGroup, product: TileProduct) -> TileLaunches:
     """Return the tile program of a product; NoKernel if the group has other operations."""
     others = [op for op in group.ops if op is not product.op]
     if not all(isinstance(op, Elementwise) or is_fill(op) for op in others):
@@ -176,13 +176,13 @@ class ProductPlan:
     product: TileProduct
     tiles: ProductTiles
 
-    def kernel(self) -> TileProgram:
+    def kernel(self) -> TileLaunches:
         if self.tiles.parts == 1:
-            return TileProgram([self.whole()])
+            return TileLaunches([self.whole()])
         shape = (self.tiles.parts, *self.product.batch, self.product.m, self.product.n)
         combination = replace(self, tiles=replace(self.tiles, m=16))
         launches = [self.partial(shape), combination.combined(shape)]
-        return TileProgram(launches, [(shape, self.product.terms.total)])
+        return TileLaunches(launches, [(shape, self.product.terms.total)])
 
     # Entries
 

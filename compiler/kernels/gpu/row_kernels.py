@@ -15,7 +15,7 @@ from .group_tiles import GroupTiles
 from .row_frame import RowFrame, RowOp, frame_of
 from .row_operations import is_split, part_of, total_type
 from .row_program import Operand, RowProgram
-from .tile_builder import TileGroup, TileLaunch, TileProgram, elements_of
+from .tile_builder import TileGroup, TileLaunch, TileLaunches, elements_of
 from .tile_writer import TileWriter, power_of_two
 
 __all__ = ["row_program"]
@@ -74,7 +74,7 @@ def tiles_in(frame: RowFrame, tile: Sequence[int], *, reduced: bool) -> list[Ext
     return [-(-n // t) if inside is reduced else 1 for n, t, inside in rows]
 
 
-def row_program(group: TileGroup) -> TileProgram | None:
+def row_program(group: TileGroup) -> TileLaunches | None:
     """Return the tile program of a group along rows; None if it is no such group, or if its sizes
     are not known well enough.
 
@@ -89,11 +89,11 @@ def row_program(group: TileGroup) -> TileProgram | None:
     tile, fits = tile_for(frame, group.target)
     plan = RowPlan(group, frame, tile, count)
     if fits:
-        return TileProgram([plan.whole(None)])
+        return TileLaunches([plan.whole(None)])
     parts = plan.parts(group.target)
     if parts > 1:
         return plan.split(parts)
-    return TileProgram([plan.whole((0, volume(plan.trips)))])
+    return TileLaunches([plan.whole((0, volume(plan.trips)))])
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class RowPlan:
         found = [op for op in self.group.ops if isinstance(op, RowOp)]
         return found[0] if len(found) == 1 and is_split(found[0]) else None
 
-    def split(self, parts: int) -> TileProgram:
+    def split(self, parts: int) -> TileLaunches:
         """Return two entries: one that reduces parts of rows, and one that combines these."""
         assert (op := self.reduction) is not None
         each = -(-volume(self.trips) // parts)
@@ -184,7 +184,7 @@ class RowPlan:
         tensors = [*range(self.inputs), number]
         launch = TileLaunch(w.finish(), (volume(self.kept), parts), tensors, [*w.sizes])
         combined = self.combined(shape, element, number)
-        return TileProgram([launch, combined], [(shape, element)])
+        return TileLaunches([launch, combined], [(shape, element)])
 
     def combined(self, shape: Shape, element: Attribute, number: int) -> TileLaunch:
         """Return the launch of the entry that combines the parts, which have `shape`."""

@@ -25,7 +25,7 @@ from ..scalars import step_type
 from .group_tiles import GroupTiles
 from .row_frame import RowFrame, broadcast_row, plain_frame
 from .row_program import RowProgram
-from .tile_builder import TileGroup, TileLaunch, TileProgram, elements_of
+from .tile_builder import TileGroup, TileLaunch, TileLaunches, elements_of
 from .tile_writer import TileReduction, TileWriter, power_of_two, tile_of
 
 __all__ = ["attention_program"]
@@ -75,11 +75,11 @@ class AttentionPlan:
     def block(self, w: TileWriter) -> AttentionBlock:
         return AttentionBlock(self, w, *w.decomposed(w.block_indices()[0], self.counts))
 
-    def whole(self) -> TileProgram:
+    def whole(self) -> TileLaunches:
         """Return one entry, whose blocks traverse all keys."""
         w = TileWriter(self.group.func.sym_name.data, elements_of(self.group.tensors))
         block = self.block(w)
-        return TileProgram([self.stored(block, block.traversed())])
+        return TileLaunches([self.stored(block, block.traversed())])
 
     def stored(self, block: AttentionBlock, carried: Carried) -> TileLaunch:
         """Store the results of a block, and return the launch of its entry."""
@@ -106,7 +106,7 @@ class AttentionPlan:
         most = min(PARTS_LIMIT, 2 * cores // blocks)
         return max(1, min(most, tiles) if isinstance(tiles, int) else most)
 
-    def split(self, parts: int) -> TileProgram:
+    def split(self, parts: int) -> TileLaunches:
         """Return two entries: one that traverses parts of the keys, and one that combines what its
         blocks carry."""
         batch, rows, heads, dim = self.frame.shape
@@ -134,7 +134,7 @@ class AttentionPlan:
 
         zero, end = w.number(0, i32), w.number(parts, i32)
         combined = self.stored(block, w.loop(zero, end, block.start(), step))
-        return TileProgram([launch, combined], buffers)
+        return TileLaunches([launch, combined], buffers)
 
     def carried_views(self, w: TileWriter, shape: Shape) -> list[SSAValue]:
         """Return the views of the last three pointers, to what blocks carry for parts of keys."""
@@ -391,7 +391,7 @@ def at_most(count: int, extent: Extent) -> int:
     return min(count, max(16, power_of_two(extent))) if isinstance(extent, int) else count
 
 
-def attention_program(group: TileGroup) -> TileProgram | None:
+def attention_program(group: TileGroup) -> TileLaunches | None:
     """Return the tile program of an attention, and of element-wise operations behind it; None if
     the group is another, if heads are too long, or if sizes are not known that have to be."""
     op, *after = group.ops

@@ -27,7 +27,7 @@ __all__ = [
     "TileGroup",
     "TileKernel",
     "TileLaunch",
-    "TileProgram",
+    "TileLaunches",
     "elements_of",
     "group_of",
     "kernel_from",
@@ -55,7 +55,7 @@ class TileLaunch:
 
 
 @dataclass(frozen=True)
-class TileProgram:
+class TileLaunches:
     """The launches of a kernel, in the order in which they run, and the buffers between them."""
 
     launches: Sequence[TileLaunch]
@@ -97,7 +97,7 @@ def elements_of(values: Sequence[SSAValue]) -> list[Attribute]:
     return [tensor_type(value).element_type for value in values]
 
 
-Family = Callable[[TileGroup], TileProgram | None]
+Family = Callable[[TileGroup], TileLaunches | None]
 """A function that returns the tile program of a group, or None if the group has none."""
 
 
@@ -134,7 +134,7 @@ def group_of(
     return group
 
 
-def kernel_from(group: TileGroup, program: TileProgram) -> TileKernel:
+def kernel_from(group: TileGroup, program: TileLaunches) -> TileKernel:
     """Return the kernel that runs the launches of `program` one after the other."""
     host = group.host
     stub = host.func

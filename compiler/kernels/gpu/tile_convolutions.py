@@ -39,7 +39,7 @@ from .product_program import (
     product_kernel,
     terms_of,
 )
-from .tile_builder import Family, TileGroup, TileProgram
+from .tile_builder import Family, TileGroup, TileLaunches
 from .tile_writer import WEAK, device_element, tile_of
 
 __all__ = ["CONVOLUTIONS"]
@@ -48,7 +48,7 @@ INDEXED = 1 << 31
 """The elements of the largest data: offsets are i32."""
 
 
-def convolution(group: TileGroup) -> TileProgram | None:
+def convolution(group: TileGroup) -> TileLaunches | None:
     """Return the tile program of the first convolution of a group; NoKernel for a depthwise one,
     and for layouts in blocks."""
     op = next(op for op in group.ops if isinstance(op, ForwardConvolutionOp))

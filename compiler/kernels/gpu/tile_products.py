@@ -11,12 +11,12 @@ from ....dialects.tir.functions import Extent, Shape
 from ..elementwise.elementwise import require_broadcast
 from .product_frame import Axis, ProductFrame
 from .product_program import TileProduct, operand, product_kernel, terms_of
-from .tile_builder import Family, TileGroup, TileProgram
+from .tile_builder import Family, TileGroup, TileLaunches
 
 __all__ = ["PRODUCTS"]
 
 
-def matmul(group: TileGroup) -> TileProgram | None:
+def matmul(group: TileGroup) -> TileLaunches | None:
     """Return the tile program of the first product of a group."""
     op = next(op for op in group.ops if type(op) in PRODUCTS)
     turned = {"lhs": False, "rhs": isinstance(op, DenseOp)}

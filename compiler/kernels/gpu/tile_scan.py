@@ -12,7 +12,7 @@ from ....dialects.relax.reduction.scan import CumprodOp, CumsumOp, CumulativeOp
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.functions import Extent, volume
 from ..scalars import step_type
-from .tile_builder import TileGroup, TileLaunch, TileProgram, elements_of
+from .tile_builder import TileGroup, TileLaunch, TileLaunches, elements_of
 from .tile_writer import TileReduction, TileWriter, power_of_two
 
 __all__ = ["SCANS", "scan_program"]
@@ -86,7 +86,7 @@ class ScanPlan:
         return w.gather(w.pointers[0], offset, mask, identity, self.element)
 
 
-def scan_program(group: TileGroup) -> TileProgram | None:
+def scan_program(group: TileGroup) -> TileLaunches | None:
     """Return the tile program of a scan by itself; None if the group has other operations."""
     op, *others = group.ops
     if not isinstance(op, CumulativeOp) or others or not isinstance(op.input, BlockArgument):
@@ -97,7 +97,7 @@ def scan_program(group: TileGroup) -> TileProgram | None:
     parts = [volume(shape[:first]), volume(shape[first:last]), volume(shape[last:])]
     if 0 in parts:
         return None
-    return TileProgram([ScanPlan(op, group, parts, tile_of_scan(parts)).launch()])
+    return TileLaunches([ScanPlan(op, group, parts, tile_of_scan(parts)).launch()])
 
 
 def tile_of_scan(shape: Sequence[Extent]) -> list[int]:
