@@ -22,6 +22,17 @@ __all__ = ["Tir"]
 
 Tir = Dialect(
     "tir",
-    [AssumeOp, CallOp, Dp4aOp, ForOp, LanewiseOp, LaunchOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp],
+    [
+        AssumeOp,
+        CallOp,
+        Dp4aOp,
+        ForOp,
+        LanewiseOp,
+        LaunchOp,
+        LikelyOp,
+        PrefetchOp,
+        PrimFuncOp,
+        YieldOp,
+    ],
     [ForKindAttr],
 )
