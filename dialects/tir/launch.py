@@ -16,6 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 __all__ = ["LaunchOp", "device_element"]
 
@@ -83,8 +84,8 @@ class LaunchOp(IRDLOperation):
 def device_element(type: Attribute) -> Attribute:
     """Return the type by which a GPU stores the elements of a buffer of `type`: a byte for i1, and
     signless integers."""
-    if isinstance(type, IntegerType):
-        return IntegerType(max(8, type.width.data))
+    if isa(type, IntegerType):
+        return IntegerType(max(8, type.bitwidth))
     return IntegerType(64) if isinstance(type, IndexType) else type
 
 
@@ -94,8 +95,8 @@ def _passes_as(type: Attribute, parameter: Attribute) -> bool:
     if not isinstance(parameter, TileType) or parameter.get_shape():
         return False
     element = parameter.element_type
-    if isinstance(type, MemRefType):
-        return element == PointerType(device_element(type.get_element_type()))
+    if isa(type, MemRefType):
+        return element == PointerType(device_element(type.element_type))
     if isinstance(type, IndexType):
         return element in (IntegerType(32), IntegerType(64))
     return element == (device_element(type) if type != IntegerType(1) else type)

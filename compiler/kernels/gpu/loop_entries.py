@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, cf, memref, scf
@@ -241,7 +241,8 @@ class LoopEntry(Outside):
         """Return the lanes of a tile: enough blocks for all multiprocessors, or short tiles."""
         least, most = LANES
         if any(
-            isinstance(op, ForOp) for op in walk(self.nest.loops[-1].body.block.first_op)
+            isinstance(op, ForOp)
+            for op in (inner for each in self.nest.loops[-1].body.block.ops for inner in walk(each))
         ) or any(not isinstance(n, int) for n in self.extents):
             most = LOOPING_LANES
         total = self.known_total()
@@ -402,7 +403,9 @@ class LoopEntry(Outside):
         element = device_element(type.get_element_type())
         return self.parameter((op,), TileType((), PointerType(element)), memory)
 
-    def parameter(self, key: tuple[object, ...], type: TileType, argument) -> SSAValue:  # pyright: ignore
+    def parameter(
+        self, key: tuple[object, ...], type: TileType, argument: Callable[[], SSAValue]
+    ) -> SSAValue:
         """Return the parameter for a value on the host, which is added if it is new."""
         if key not in self.parameters:
             self.arguments.append(argument())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from xdsl.dialects import arith, math, scf
@@ -22,6 +23,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from ....dialects.cuda_tile import elementwise_ops as tile
 from ....dialects.cuda_tile.attributes import ComparisonPredicate, RoundingMode, Signedness
@@ -47,7 +49,7 @@ def tile_element(type: Attribute, index: Attribute = i32) -> Attribute:
         return index
     if isinstance(type, SmallFloat):
         return i8
-    if isinstance(type, IntegerType):
+    if isa(type, IntegerType):
         return type if type == i1 else IntegerType(max(8, type.bitwidth))
     if not isinstance(type, AnyFloat) or type.bitwidth > 64:
         raise NoKernel(f"tiles have no elements of {type}")
@@ -153,7 +155,7 @@ def convert(w: TileWriter, op: Operation, x: SSAValue, to: Attribute) -> SSAValu
 
 def narrowed(w: TileWriter, x: SSAValue, type: Attribute) -> SSAValue:
     """Extend the sign of an integer of less than 8 bits, which is a byte."""
-    if not isinstance(type, IntegerType) or type.bitwidth in (1, 8, 16, 32, 64):
+    if not isa(type, IntegerType) or type.bitwidth in (1, 8, 16, 32, 64):
         return x
     bits = w.number(8 - type.bitwidth, tile_of(x).element_type)
     x, bits = together(w, [x, bits])
@@ -184,9 +186,9 @@ def index_cast(w: TileWriter, x: SSAValue, to: Attribute, sign: Signedness) -> S
 def float_cast(w: TileWriter, x: SSAValue, source: Attribute, target: Attribute) -> SSAValue:
     if isinstance(source, SmallFloat):
         code = resized(w, x, i64, UNSIGNED)
-        x = expanded(w, lambda lanes: number_of(lanes, source), [code])
+        x = expanded(w, partial(number_of, element=source), [code])
     if isinstance(target, SmallFloat):
-        code = expanded(w, lambda lanes: truncate(lanes, target), [cast_float(w, x, f64)])
+        code = expanded(w, partial(truncate, element=target), [cast_float(w, x, f64)])
         return resized(w, code, i8, UNSIGNED)
     return cast_float(w, x, target)
 
