@@ -42,6 +42,8 @@ def tables_below(package: ModuleType) -> dict[type[Operation], str]:
     """Return the file of the smallest table below a package that names each operation."""
     found: dict[type[Operation], tuple[int, str]] = {}
     for place in modules_below(package.__name__):
+        if ".gpu." in place:
+            continue  # tile programs are by what they share on a GPU
         module = import_module(place)
         for name, value in vars(module).items():
             if not name.isupper() or not isinstance(value, dict):

@@ -35,10 +35,9 @@ def short_name(op: Operation) -> str | None:
     return None if type(op).print is Operation.print else op.name.removeprefix(prefix)
 
 
-_prefix = PerClass[Operation, str](
-    lambda op_class: (
-        f"{op_class.dialect_name()}."
-        if op_class.has_trait(DefaultDialect, value_if_unregistered=False)
-        else ""
-    )
-)
+def _prefix_of(op: type[Operation]) -> str:
+    is_default = op.has_trait(DefaultDialect, value_if_unregistered=False)
+    return f"{op.dialect_name()}." if is_default else ""
+
+
+_prefix = PerClass[Operation, str](_prefix_of)
