@@ -70,6 +70,11 @@ def tensor(shape: Sequence[int]) -> str:
     return f"tensor<{'x'.join(map(str, shape))}xf16>"
 
 
+def new_shape(shape: Sequence[int]) -> str:
+    """Return the property of a reshape."""
+    return f"{{newshape = [{', '.join(map(str, shape))}]}}"
+
+
 def operation(result: str, name: str, operands: str, types: Sequence[str], type: str) -> str:
     """Return a line of IR."""
     return f"  %{result} = relax.{name} {operands} : ({', '.join(types)}) -> {type}"
@@ -120,7 +125,8 @@ def attentions(sizes: Sequence[tuple[int, int, int, int]]) -> Iterator[Case]:
 def encoder(batch: int, length: int, heads: int, width: int, layers: int) -> Case:
     """Return the encoder of BERT: `layers` of attention and of two products."""
     n = heads * width
-    x, split = tensor((batch, length, n)), tensor((batch, length, heads, width))
+    whole, parted = (batch, length, n), (batch, length, heads, width)
+    x, split = tensor(whole), tensor(parted)
     shapes: list[tuple[int, ...]] = [(batch, length, n)]
     lines: list[str] = []
 
@@ -144,9 +150,9 @@ def encoder(batch: int, length: int, heads: int, width: int, layers: int) -> Cas
     value = "%a0"
     for _ in range(layers):
         parts = [linear(value, x, n, n) for _ in range(3)]
-        apart = [emit("reshape", p, (x,), split) for p in parts]
+        apart = [emit("reshape", f"{p} {new_shape(parted)}", (x,), split) for p in parts]
         seen = emit("nn.attention", ", ".join(apart), (split,) * 3, split)
-        joined = emit("reshape", seen, (split,), x)
+        joined = emit("reshape", f"{seen} {new_shape(whole)}", (split,), x)
         value = norm(linear(joined, x, n, n), value)
         wide = tensor((batch, length, 4 * n))
         inner = emit("nn.gelu", linear(value, x, n, 4 * n), (wide,), wide)

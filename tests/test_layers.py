@@ -21,7 +21,8 @@ _CORE = {"passmanager", "passes.generic", *_RELEASES}
 _TENSORS = {*_CORE, "dialects", "compiler.interpreters"}
 _MEASURED = {*_TENSORS, "compiler.analysis", "compiler.kernels"}
 _COMPILED = {*_MEASURED, "passes"}
-_LIBRARIES = {*_COMPILED, "compiler", "compiler.native", "compiler.compile", "compiler.tune"}
+_LIBRARIES = {*_COMPILED, "compiler", "compiler.native", "compiler.gpu"}
+_LIBRARIES |= {"compiler.compile", "compiler.tune"}
 _COMPILER_TOOL = {*_LIBRARIES, "tools", "tools.compiler_extension"}
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -37,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "passes": _MEASURED,
     "compiler.frontends": {*_TENSORS, "compiler.analysis"},
     "compiler.native": _COMPILED,
+    "compiler.gpu": {*_COMPILED, "compiler.native"},
     "compiler.compile": {*_COMPILED, "compiler.native"},
     "compiler.tune": {*_COMPILED, "compiler.native"},
     "compiler": {*_LIBRARIES, "compiler.frontends"},
