@@ -239,7 +239,8 @@ class LaneProgram:
         inside = [*walk(op)]
         stored = {o.memref for o in inside if isinstance(o, memref.StoreOp)}
         registers = [key for key in self.registers if key[0] in stored]
-        used = {base_of(o.memref) for o in inside if isinstance(o, memref.StoreOp | memref.LoadOp)}
+        accesses = (o for o in inside if isinstance(o, memref.StoreOp | memref.LoadOp))
+        used = dict.fromkeys(base_of(o.memref) for o in accesses)
         own = {result for o in inside for result in o.results}
         return registers, [root for root in used if root in self.ordered and root not in own]
 

@@ -19,7 +19,7 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
-from ....dialects.cuda_tile.module_ops import EntryOp
+from ....dialects.cuda_tile.module_ops import EntryOp, GetNumTileBlocksOp
 from ....dialects.cuda_tile.types import PointerType, TileType
 from ....dialects.target import Target
 from ....dialects.tir.launch import LaunchOp, device_element
@@ -87,19 +87,20 @@ class KernelLowering:
     def block(self, block: Block) -> None:
         """Replace the operations of a block on the host that run on the device."""
         device = self.device_ops(block)
+        branches: set[Operation] = set()
         for group in self.groups(block, device):
             first = group[0]
             if len(group) == 1 and isinstance(first, scf.IfOp) and self.is_host_branch(first):
+                branches.add(first)
                 for region in first.regions:
                     if region.blocks:
                         self.block(region.block)
             else:
                 self.launch(group)
         for op in reversed(device):
-            if op.parent is block and not any(result.uses for result in op.results):
-                if not isinstance(op, scf.IfOp) or not self.is_host_branch(op):
-                    op.detach()
-                    op.erase()
+            if op.parent is block and op not in branches:
+                op.detach()
+                op.erase()
 
     # Which operations run where
 
@@ -160,7 +161,14 @@ class KernelLowering:
         if isinstance(op, memref.LoadOp):
             root = base_of(op.memref)
             return root not in self.stored
-        return not op.regions and is_pure(op) and not isinstance(op, NOT_PURE)
+        if op.regions or not is_pure(op) or isinstance(op, NOT_PURE):
+            return False
+        owners = (v.owner for v in op.operands)
+        return all(
+            is_host_op(owner) or self.is_repeatable(owner)
+            for owner in owners
+            if isinstance(owner, Operation)
+        )
 
     # Entries
 
@@ -170,9 +178,6 @@ class KernelLowering:
         entry = LoopEntry(name, nest, self)
         entry.write()
         self.entries.append(entry.finish())
-        for op in reversed(ops):
-            op.detach()
-            op.erase()
 
     def nest(self, ops: Sequence[Operation]) -> Nest:
         """Return operations with the loops whose iterations are lanes."""
@@ -297,9 +302,19 @@ class LoopEntry(Outside):
         lane = w.add(first, w.convert(w.iota((self.lanes,), 0), i32, self.index))
         total = self.known_total()
         program.lane = lane
+        program.all_lanes = self.all_lanes(total)
         if total is None or total % self.lanes:
             program.mask = w.less(lane, program.tile(self.total()))
         program.base_mask = program.mask
+
+    def all_lanes(self, total: int | None) -> Stride:
+        """Return the lanes of all tile blocks."""
+        if total is not None:
+            return -(-total // self.lanes) * self.lanes
+        blocks = GetNumTileBlocksOp()
+        self.w.block.add_op(blocks)
+        number = self.w.convert(blocks.gridSize_x, i32, self.index)
+        return self.w.multiply(number, self.program.number(self.lanes))
 
     def total(self) -> Stride:
         total: Stride = 1
@@ -324,7 +339,7 @@ class LoopEntry(Outside):
     def prepare(self) -> None:
         """Compute what all lanes share: values from outside, in the order in which they are
         defined."""
-        inside = {op for outer in self.nest.ops for op in walk(outer)}
+        inside = dict.fromkeys(op for outer in self.nest.ops for op in walk(outer))
         needed: dict[SSAValue, None] = {}
 
         def visit(value: SSAValue) -> None:
