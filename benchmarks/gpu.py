@@ -1,7 +1,7 @@
 """Kernels and networks on a GPU: whether they are right, and their speed beside torch and JAX.
 
-    make test-gpu                          # python benchmarks/gpu.py check --json build/test-gpu.json
-    make bench-gpu                         # python benchmarks/gpu.py time --json build/bench-gpu.json
+    make test-gpu         # python benchmarks/gpu.py check --json build/test-gpu.json
+    make bench-gpu        # python benchmarks/gpu.py time --json build/bench-gpu.json
     python benchmarks/gpu.py check --engine cuda-interpreter --tiny      # without a GPU
 
 Nothing is installed: peers that are not there are left out. The script ends after `--seconds`, and
@@ -25,6 +25,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+
 import passline
 from passline.compiler.execution import device_of
 from passline.compiler.gpu.device import Device
@@ -320,7 +321,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    args, start = parser().parse_args(arguments), perf_counter()
+    args, start = parser().parse_intermixed_args(arguments), perf_counter()
     try:
         device = device_of(args.engine, None)
     except PasslineError as error:
