@@ -1,4 +1,4 @@
-"""Kernels and networks on a GPU: whether they are right, and their speed beside torch and JAX.
+"""Kernels and networks on a GPU: whether they are right, and their speed beside torch.
 
     make test-gpu         # python benchmarks/gpu.py check --json build/test-gpu.json
     make bench-gpu        # python benchmarks/gpu.py time --json build/bench-gpu.json
@@ -18,6 +18,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -41,7 +42,7 @@ TOLERANCE = 2e-2
 
 @dataclass(frozen=True)
 class Case:
-    """A function of relax, with the functions of torch and JAX that compute the same."""
+    """A function of relax, with the expression of torch that computes the same."""
 
     name: str
     text: str
@@ -254,10 +255,9 @@ def compare(
         (expected, *_) = passline.run(case.text, *arguments)
     elif case.torch and find_spec("torch") is not None:
         row.reference = "torch"
-        import torch
-
-        a = [torch.from_numpy(array).cuda() for array in arguments]  # noqa: F841
-        expected = eval(case.torch).cpu().numpy()
+        torch: Any = import_module("torch")
+        a = [torch.from_numpy(array).cuda() for array in arguments]
+        expected = eval(case.torch, {"torch": torch, "a": a}).cpu().numpy()
     else:
         return
     wide = expected.astype(np.float64)
@@ -280,11 +280,10 @@ def time(device: Device, call: Callable[[], object]) -> float:
 
 
 def peers(case: Case, arguments: list[np.ndarray[Any, Any]]) -> dict[str, float]:
-    """Return the seconds of torch, as it is and compiled."""
+    """Return the seconds of torch."""
     if not case.torch or find_spec("torch") is None:
         return {}
-    import torch
-
+    torch: Any = import_module("torch")
     if not torch.cuda.is_available():
         return {}
     a = [torch.from_numpy(array).cuda() for array in arguments]
@@ -293,8 +292,7 @@ def peers(case: Case, arguments: list[np.ndarray[Any, Any]]) -> dict[str, float]
 
 
 def torch_seconds(call: Callable[[], object]) -> float:
-    import torch
-
+    torch: Any = import_module("torch")
     for _ in range(3):
         call()
     samples: list[float] = []
