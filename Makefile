@@ -8,6 +8,7 @@ VENV := .venv$(if $(LOCK),,/newest)$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
 .PHONY: demo test unit test-thorough test-models test-zoo test-downstream test-cuda-tile lint conflicts types coverage lit lock docs vendor fuzz fuzz-broken clean xdsl newest
+.PHONY: test-gpu bench-gpu
 .PHONY: size bench bench-growth bench-models bench-native bench-kernels bench-zoo bench-exports
 
 demo: $(VENV)/installed-demo
@@ -195,6 +196,15 @@ bench-native: $(VENV)/installed-test $(VENV)/installed-bench
 
 bench-kernels: $(VENV)/installed-test $(VENV)/installed-bench
 	$(BIN)/python benchmarks/kernels.py $(FILTER)
+
+# On a machine with a GPU: nothing is installed, and each ends within four minutes.
+test-gpu:
+	$(PYTHON_GPU) benchmarks/gpu.py check --json build/test-gpu.json $(OPTIONS)
+
+bench-gpu:
+	$(PYTHON_GPU) benchmarks/gpu.py time --json build/bench-gpu.json $(OPTIONS)
+
+PYTHON_GPU ?= $(BIN)/python
 
 bench-zoo: $(VENV)/installed-test $(VENV)/installed-bench
 	$(BIN)/python benchmarks/zoo.py $(OPTIONS)

@@ -1,7 +1,7 @@
-"""Kernels and networks on a GPU: whether they are right, and their speed beside torch and JAX.
+"""Kernels and networks on a GPU: whether they are right, and their speed beside torch.
 
-    make test-gpu      # python benchmarks/gpu.py check --json build/test-gpu.json
-    make bench-gpu     # python benchmarks/gpu.py time --json build/bench-gpu.json
+    make test-gpu         # python benchmarks/gpu.py check --json build/test-gpu.json
+    make bench-gpu        # python benchmarks/gpu.py time --json build/bench-gpu.json
     python benchmarks/gpu.py check --engine cuda-interpreter --tiny      # without a GPU
 
 Nothing is installed: peers that are not there are left out. The script ends after `--seconds`, and
@@ -18,6 +18,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -41,7 +42,7 @@ TOLERANCE = 2e-2
 
 @dataclass(frozen=True)
 class Case:
-    """A function of relax, with the functions of torch and JAX that compute the same."""
+    """A function of relax, with the expression of torch that computes the same."""
 
     name: str
     text: str
@@ -69,6 +70,11 @@ def function(shapes: Sequence[tuple[int, ...]], body: str, result: str) -> str:
 
 def tensor(shape: Sequence[int]) -> str:
     return f"tensor<{'x'.join(map(str, shape))}xf16>"
+
+
+def new_shape(shape: Sequence[int]) -> str:
+    """Return the property of a reshape."""
+    return f"{{newshape = [{', '.join(map(str, shape))}]}}"
 
 
 def operation(result: str, name: str, operands: str, types: Sequence[str], type: str) -> str:
@@ -121,7 +127,8 @@ def attentions(sizes: Sequence[tuple[int, int, int, int]]) -> Iterator[Case]:
 def encoder(batch: int, length: int, heads: int, width: int, layers: int) -> Case:
     """Return the encoder of BERT: `layers` of attention and of two products."""
     n = heads * width
-    x, split = tensor((batch, length, n)), tensor((batch, length, heads, width))
+    whole, parted = (batch, length, n), (batch, length, heads, width)
+    x, split = tensor(whole), tensor(parted)
     shapes: list[tuple[int, ...]] = [(batch, length, n)]
     lines: list[str] = []
 
@@ -145,9 +152,9 @@ def encoder(batch: int, length: int, heads: int, width: int, layers: int) -> Cas
     value = "%a0"
     for _ in range(layers):
         parts = [linear(value, x, n, n) for _ in range(3)]
-        apart = [emit("reshape", p, (x,), split) for p in parts]
+        apart = [emit("reshape", f"{p} {new_shape(parted)}", (x,), split) for p in parts]
         seen = emit("nn.attention", ", ".join(apart), (split,) * 3, split)
-        joined = emit("reshape", seen, (split,), x)
+        joined = emit("reshape", f"{seen} {new_shape(whole)}", (split,), x)
         value = norm(linear(joined, x, n, n), value)
         wide = tensor((batch, length, 4 * n))
         inner = emit("nn.gelu", linear(value, x, n, 4 * n), (wide,), wide)
@@ -248,10 +255,9 @@ def compare(
         (expected, *_) = passline.run(case.text, *arguments)
     elif case.torch and find_spec("torch") is not None:
         row.reference = "torch"
-        import torch
-
-        a = [torch.from_numpy(array).cuda() for array in arguments]  # noqa: F841
-        expected = eval(case.torch).cpu().numpy()
+        torch: Any = import_module("torch")
+        a = [torch.from_numpy(array).cuda() for array in arguments]
+        expected = eval(case.torch, {"torch": torch, "a": a}).cpu().numpy()
     else:
         return
     wide = expected.astype(np.float64)
@@ -274,11 +280,10 @@ def time(device: Device, call: Callable[[], object]) -> float:
 
 
 def peers(case: Case, arguments: list[np.ndarray[Any, Any]]) -> dict[str, float]:
-    """Return the seconds of torch, as it is and compiled."""
+    """Return the seconds of torch."""
     if not case.torch or find_spec("torch") is None:
         return {}
-    import torch
-
+    torch: Any = import_module("torch")
     if not torch.cuda.is_available():
         return {}
     a = [torch.from_numpy(array).cuda() for array in arguments]
@@ -287,8 +292,7 @@ def peers(case: Case, arguments: list[np.ndarray[Any, Any]]) -> dict[str, float]
 
 
 def torch_seconds(call: Callable[[], object]) -> float:
-    import torch
-
+    torch: Any = import_module("torch")
     for _ in range(3):
         call()
     samples: list[float] = []
@@ -315,7 +319,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    args, start = parser().parse_args(arguments), perf_counter()
+    args, start = parser().parse_intermixed_args(arguments), perf_counter()
     try:
         device = device_of(args.engine, None)
     except PasslineError as error:
