@@ -133,8 +133,7 @@ def installed() -> Installed:
     found = Installed(
         tool_extensions=sorted(extensions, key=lambda p: (p.name != "passline", p.name))
     )
-    universes = points.select(group="xdsl.universe")
-    plugins = sorted(universes, key=lambda p: (p.name != "xdsl", p.name))
+    plugins = sorted(points.select(group="xdsl.universe"), key=lambda p: (p.name != "xdsl", p.name))
     for plugin in plugins:
         try:
             universe = plugin.load()

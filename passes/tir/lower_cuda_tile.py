@@ -59,11 +59,10 @@ def entry_module(module: ModuleOp) -> module_ops.ModuleOp:
 
 @dataclass(frozen=True)
 class LowerToCudaTile(ModulePass):
-    """Turn kernels, functions on buffers that `tir.call` calls, into tile programs and their launches.
+    """Turn kernels, functions on buffers that `tir.call` calls, into launches of tile programs.
 
-    The iterations of independent loops become the lanes of tiles, and conditions become masks. A kernel
-    that cannot be one stays as it is, with a remark. The target of the module gives the lanes of a
-    block.
+    The iterations of independent loops become the lanes of tiles, and conditions become masks. A
+    kernel that cannot be one stays as it is, with a remark.
 
     Before:
 
