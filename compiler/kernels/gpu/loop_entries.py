@@ -90,7 +90,11 @@ class KernelLowering:
         branches: set[Operation] = set()
         for group in self.groups(block, device):
             first = group[0]
-            if len(group) == 1 and isinstance(first, scf.IfOp) and self.is_host_branch(first):
+            if (
+                len(group) == 1
+                and isinstance(first, scf.IfOp)
+                and self.is_host_branch(first, device)
+            ):
                 branches.add(first)
                 for region in first.regions:
                     if region.blocks:
@@ -114,13 +118,19 @@ class KernelLowering:
                 device[op] = None
         return [op for op in device if not isinstance(op, YieldOp | scf.YieldOp)]
 
-    def is_host_branch(self, op: scf.IfOp) -> bool:
-        """Return whether a branch can be taken on the host."""
-        if op.results or (isinstance(op.cond.owner, Operation) and not is_host_op(op.cond.owner)):
+    def is_host_branch(self, op: scf.IfOp, device: Sequence[Operation]) -> bool:
+        """Return whether a branch can be taken on the host: nothing in it needs what `device`
+        computes."""
+        if op.results:
             return False
         own = {result for inner in walk(op) for result in inner.results}
         outer = {v for inner in walk(op) for v in inner.operands} - own
-        return not any(isinstance(base_of(v).owner, memref.AllocaOp) for v in outer)
+        computed = {result for other in device for result in other.results}
+        return not any(
+            (v in computed and not isinstance(v.type, MemRefType))
+            or isinstance(base_of(v).owner, memref.AllocaOp)
+            for v in outer
+        )
 
     def groups(self, block: Block, device: Sequence[Operation]) -> list[list[Operation]]:
         """Return the operations that run together in one entry: those between which values or
@@ -163,11 +173,10 @@ class KernelLowering:
             return root not in self.stored
         if op.regions or not is_pure(op) or isinstance(op, NOT_PURE):
             return False
-        owners = (v.owner for v in op.operands)
         return all(
-            is_host_op(owner) or self.is_repeatable(owner)
-            for owner in owners
-            if isinstance(owner, Operation)
+            is_host_value(value) or self.is_repeatable(value.owner)
+            for value in op.operands
+            if isinstance(value.owner, Operation)
         )
 
     # Entries
@@ -198,6 +207,8 @@ class KernelLowering:
         return Nest(ops, loops)
 
     def is_independent(self, loop: ForOp, first: ForOp) -> bool:
+        if not (is_host_value(loop.min) and is_host_value(loop.extent)):
+            return False  # the host computes the grid
         if loop.for_kind in (ForKind.PARALLEL, ForKind.VECTORIZED):
             return True
         if integer_constant(loop.extent) == 1:
