@@ -6,19 +6,26 @@ The magnitudes of a type with m bits of mantissa are multiples of its least one,
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
+
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f64, i64
 
 from ....dialects.relax.types import SmallFloat
-from ...interpreters.arrays import Format, format_of
 from .arithmetic import Lanes
+
+if TYPE_CHECKING:
+    from ...interpreters.arrays import Format
 
 __all__ = ["integer", "number_of", "special", "truncate"]
 
 
 def number_of(code: Lanes, element: SmallFloat) -> Lanes:
     """Return the number in f64 of a code in i64."""
+    import numpy as np
+
+    from ...interpreters.arrays import format_of
+
     form = format_of(element)
     size = code & (1 << element.bitwidth - form.signed) - 1
     digits, step = scale(form)
@@ -42,6 +49,8 @@ def number_of(code: Lanes, element: SmallFloat) -> Lanes:
 def truncate(x: Lanes, element: SmallFloat) -> Lanes:
     """Return the code in i64 of an f64, rounded to the nearest number, of two equally near ones to
     that with the even code."""
+    from ...interpreters.arrays import format_of
+
     form = format_of(element)
     digits, step = scale(form)
     size = abs(x) * (1 / step)
@@ -60,6 +69,8 @@ def truncate(x: Lanes, element: SmallFloat) -> Lanes:
 
 def scale(form: Format) -> tuple[int, float]:
     """Return the bits of the mantissa, and the least magnitude that is not 0."""
+    import numpy as np
+
     if not form.signed:
         return 0, float(form.magnitudes[0])
     steps = np.diff(form.magnitudes)
@@ -79,6 +90,8 @@ def integer(x: Lanes, value: int) -> Lanes:
 
 def special(form: Format, code: Lanes, x: Lanes, width: int) -> Lanes:
     """Return codes with their sign, and those of infinities and NaN."""
+    import numpy as np
+
     count = len(form.magnitudes)
     beyond = code.compare("sge", count)
     is_nan = x.compare("uno", x)
