@@ -41,7 +41,10 @@ class CompilerExtension(ToolExtension):
         *("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"),
         *("sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120", "host"),
     )
-    processor_help = "the processor to make kernels for: x86-64, x86-64-v2, -v3, -v4, sm_80 to sm_120, aarch64 or host"
+    processor_help = (
+        "the processor to make kernels for: x86-64, x86-64-v2, -v3, -v4, sm_80 to sm_120, "
+        "aarch64 or host"
+    )
     check_options = ("verify_semantics", "semantics_limit")
 
     _semantics: SemanticsInstrument | None = None
