@@ -103,7 +103,7 @@ class PasslineCompileMain(PasslineOptMain):
 
     def required_passes(self) -> Sequence[str]:
         """Return the required passes, and those that machine code needs."""
-        return [*super().required_passes(), *NECESSARY, "lower-to-cuda-tile"]
+        return [*super().required_passes(), *NECESSARY, "tir-lower-to-cuda-tile"]
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline, which may take long, after a look for the linker."""

@@ -36,7 +36,7 @@ from .shadows import device_dtype
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
 
-NECESSARY = (*NECESSARY_ON_BUFFERS, "lower-to-cuda-tile")
+NECESSARY = (*NECESSARY_ON_BUFFERS, "tir-lower-to-cuda-tile")
 """The passes without which there is no code for a device."""
 Lowering = Callable[[ModuleOp], ModuleOp]
 

@@ -123,7 +123,7 @@ def test_functions_on_the_host(with_llvm: bool, monkeypatch: pytest.MonkeyPatch)
         pytest.importorskip("llvmlite")
     else:
         monkeypatch.setattr("passline.compiler.gpu.host_kernels.find_spec", _not_found)
-    with PassContext(disabled_pass=["lower-to-cuda-tile"]):
+    with PassContext(disabled_pass=["tir-lower-to-cuda-tile"]):
         run = function(HOST)
     with pytest.warns(RuntimeWarning, match="@negate has no tile program: it runs on the host"):
         np.testing.assert_array_equal(run(X)[0], -2 * X)
