@@ -48,14 +48,12 @@ class LaunchSymbolUse(SymbolUserOpInterface):
 
 @irdl_op_definition
 class LaunchOp(IRDLOperation):
-    """A launch of a `cuda_tile.entry` on a grid of tile blocks.
+    """A launch of a `cuda_tile.entry` on a grid of tile blocks:
+
+        tir.launch @kernels::@add[%gx, %gy, %gz](%a, %n) : memref<4xf32>, index
 
     A buffer is passed as the pointer to its first element, an index as an i32 or an i64, whichever
     the entry takes. Launches run in their order, each after all blocks of those before it.
-
-    Example:
-
-        tir.launch @kernels::@add[%gx, %gy, %gz] (%a, %n) : memref<4xf32>, index
     """
 
     name = "tir.launch"

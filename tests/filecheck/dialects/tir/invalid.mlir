@@ -188,3 +188,34 @@ tir.prim_func @two_operands(%a: memref<4xi8>) {
   %0 = vector.load %a[%c0] : memref<4xi8>, vector<4xi8>
   %1 = tir.lanewise "arith.extsi"(%0, %0) : (vector<4xi8>, vector<4xi8>) -> vector<4xi32>
 }
+
+// -----
+
+// CHECK: launches @kernels::@add, which is not a symbol of the module
+tir.prim_func @unknown_entry(%n: index) {
+  tir.launch @kernels::@add[%n, %n, %n] (%n) : index
+}
+
+// -----
+
+// CHECK: passes 1 arguments to @kernels::@add, which takes 0
+tir.prim_func @arguments(%n: index) {
+  tir.launch @kernels::@add[%n, %n, %n] (%n) : index
+}
+cuda_tile.module @kernels {
+  entry @add() {
+    return
+  }
+}
+
+// -----
+
+// CHECK: argument 0 is memref<4xf32>, but @kernels::@add takes !cuda_tile.tile<i32>
+tir.prim_func @types(%n: index, %x: memref<4xf32>) {
+  tir.launch @kernels::@add[%n, %n, %n] (%x) : memref<4xf32>
+}
+cuda_tile.module @kernels {
+  entry @add(%n: tile<i32>) {
+    return
+  }
+}

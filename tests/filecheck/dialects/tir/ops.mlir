@@ -59,3 +59,15 @@ tir.prim_func private @extern(memref<4x8xf32>)
 tir.prim_func @nothing() {
   tir.yield
 }
+
+// CHECK-LABEL: tir.prim_func @launches(
+tir.prim_func @launches(%x: memref<?xf32>, %blocks: index, %n: index) {
+  // CHECK-NEXT: tir.launch @kernels::@fill[%blocks, %blocks, %n] (%x, %n) : memref<?xf32>, index
+  tir.launch @kernels::@fill[%blocks, %blocks, %n] (%x, %n) : memref<?xf32>, index
+}
+
+cuda_tile.module @kernels {
+  entry @fill(%x: tile<ptr<f32>>, %n: tile<i32>) {
+    return
+  }
+}
