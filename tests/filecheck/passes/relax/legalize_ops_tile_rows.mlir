@@ -10,7 +10,7 @@
 // CHECK:         make_tensor_view {{%.*}}, shape = [[[N]], 1000], strides = [1000, 1]
 // CHECK:         [[TILE:%.*]], {{%.*}} = load_view_tko weak {{%.*}}[[[BLOCK]], {{%.*}}] : {{.*}} -> tile<2x1024xf32>, token
 // CHECK-NOT:     load_view_tko
-// CHECK:         [[MAX:%.*]] = reduce {{%.*}} dim=1 identities=[0xff800000 : f32] : tile<2x1024xf32> -> tile<2xf32>
+// CHECK:         [[MAX:%.*]] = reduce {{%.*}} dim=1 identities=[0xFF800000 : f32] : tile<2x1024xf32> -> tile<2xf32>
 // CHECK:           maxf {{%.*}}, {{%.*}} propagate_nan : tile<f32>
 // CHECK:         [[LESS:%.*]] = subf [[TILE]], {{%.*}} : tile<2x1024xf32>
 // CHECK:         [[POWERS:%.*]] = exp [[LESS]] : tile<2x1024xf32>
@@ -55,7 +55,7 @@ func.func @long_sum(%x: tensor<2x100000xf16>) -> tensor<2xf16> {
 // CHECK:           [[KEYS:%.*]] = permute {{%.*}} [1, 0] : tile<64x64xf16> -> tile<64x64xf16>
 // CHECK:           mmaf {{%.*}}, [[KEYS]], {{%.*}} : tile<128x64xf16>, tile<64x64xf16>, tile<128x64xf32>
 // CHECK-NOT:       cmpi
-// CHECK:           reduce {{.*}} identities=[0xff800000 : f32]
+// CHECK:           reduce {{.*}} identities=[0xFF800000 : f32]
 // CHECK:           exp2
 // CHECK:           [[WEIGHTS:%.*]] = ftof {{%.*}} : tile<128x64xf32> -> tile<128x64xf16>
 // CHECK:           mmaf [[WEIGHTS]], {{%.*}}, {{%.*}} : tile<128x64xf16>, tile<64x64xf16>, tile<128x64xf32>
