@@ -9,11 +9,11 @@ import argparse
 import errno
 import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
@@ -33,6 +33,7 @@ from ..passmanager.ir.verifier import verify
 from ..passmanager.limits import recursion_limit
 from ..passmanager.output.status import doing
 from ..passmanager.pipeline import parse_pipeline
+from ..passmanager.registry import installed
 from ..passmanager.releases.streams import binary_content, chunk_stream, input_stream
 from ..passmanager.releases.targets import TARGETS_ARE_FUNCTIONS, MLIRFrontend, MLIRTarget
 from ..passmanager.runner import Loading, is_own, nested_passes
@@ -51,8 +52,6 @@ from .reading import mlir_text, opens_file, read_source, read_with, unprintable
 from .specs import check_spec, name_in, unknown_name
 
 if TYPE_CHECKING:
-    from xdsl.utils.target import Target
-
     from ..passmanager.instruments.reproducer import Reproducer
     from .corpus.executors import Sizes
 
@@ -518,8 +517,13 @@ class PasslineOptMain(XDSLHooks):
     def binary_result(self, prog: ModuleOp) -> bytes | None:
         """Return the result if the target is no text: if its class has a method `emit_bytes`."""
         spec = parse_spec(self.args.target)
-        make = cast("Callable[[], type[Target]] | None", self.available_targets.get(spec.name))
-        if spec.name == MLIRTarget.name or make is None or TARGETS_ARE_FUNCTIONS:
+        make, own = installed().targets.get(spec.name), self.available_targets.get(spec.name)
+        # A target that the tool registers by itself may be a function of the module and the output.
+        if (
+            make is None
+            or make is not self.available_targets.get(spec.name)
+            or TARGETS_ARE_FUNCTIONS
+        ):
             return None
         emit = getattr(make().from_spec(spec), "emit_bytes", None)
         return None if emit is None else emit(self.ctx, prog)
