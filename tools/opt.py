@@ -519,11 +519,7 @@ class PasslineOptMain(XDSLHooks):
         spec = parse_spec(self.args.target)
         make, own = installed().targets.get(spec.name), self.available_targets.get(spec.name)
         # A target that the tool registers by itself may be a function of the module and the output.
-        if (
-            make is None
-            or make is not self.available_targets.get(spec.name)
-            or TARGETS_ARE_FUNCTIONS
-        ):
+        if make is None or make is not own or TARGETS_ARE_FUNCTIONS:
             return None
         emit = getattr(make().from_spec(spec), "emit_bytes", None)
         return None if emit is None else emit(self.ctx, prog)

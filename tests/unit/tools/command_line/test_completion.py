@@ -112,8 +112,8 @@ def test_bash_completes_values(words: list[str], expected: list[str], script: Sc
     [
         (["comp"], ["compile"]),
         (["opt", "-p", "cse,fuse"], [f"cse,{name}" for name in FUSE]),
-        (["run", "--engine", "=", ""], ["numpy", "native"]),
-        (["compile", "--emit", ""], ["so", "o", "ll", "s"]),
+        (["run", "--engine", "=", "n"], ["numpy", "native"]),
+        (["compile", "--emit", ""], ["so", "o", "ll", "s", "cubin", "tileirbc"]),
         (["report", "--pass-stat"], ["--pass-statistics"]),
     ],
 )
