@@ -24,7 +24,8 @@ from ...compiler.kernels.choices import NoKernel
 from ...compiler.kernels.contraction.contraction import dense_constant
 from ...compiler.kernels.data.data_dependent import replace_data_dependent
 from ...compiler.kernels.database import Database, TuningRecord
-from ...compiler.kernels.gpu.tile_kernels import add_entries, gpu_kernel_of
+from ...compiler.kernels.gpu.tile_builder import TileKernel, add_entries
+from ...compiler.kernels.gpu.tile_kernels import gpu_kernel_of
 from ...compiler.kernels.kernel import Kernel, kernel_key, kernel_of
 from ...compiler.kernels.legalizations import legalization_of, overriding
 from ...dialects.relax.base import TensorOp
@@ -99,7 +100,8 @@ def legalize_operations(
     # up.
     sizes: Sizes = {} if shapes is None else sizes_of_results(module, kernels, shapes, actions)
     replace_calls(module, kernels, sizes)
-    add_entries(module, kernels.values())
+    tiles = [kernel for kernel in kernels.values() if isinstance(kernel, TileKernel)]
+    add_entries(module, (entry for kernel in tiles for entry in kernel.entries))
     replace_views(sizes)
     for func in fusible_functions(module):
         remove_dead_operations(func)  # a call may have effects, the call of a kernel has none

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 
 from ...compiler.kernels.choices import NoKernel
-from ...compiler.kernels.gpu.loop_entries import ENTRY_MODULE, lower_kernel
-from ...dialects.cuda_tile import module_ops
+from ...compiler.kernels.gpu.loop_entries import lower_kernel
+from ...compiler.kernels.gpu.tile_builder import add_entries
 from ...dialects.target import Target, target_of
 from ...dialects.tir.ops import CallOp, LaunchOp, PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
@@ -44,17 +44,8 @@ def _lower(func: PrimFuncOp, module: ModuleOp, target: Target, actions: Actions)
     body = func.detach_region(func.body)
     body.drop_all_references()
     func.add_region(new.detach_region(new.body))
-    entry_module(module).body.block.add_ops(entries)
+    add_entries(module, entries)
     actions.count("lowered")
-
-
-def entry_module(module: ModuleOp) -> module_ops.ModuleOp:
-    """Return the module of entries, which is added at the end if there is none."""
-    for op in module.ops:
-        if isinstance(op, module_ops.ModuleOp) and op.sym_name.data == ENTRY_MODULE:
-            return op
-    module.body.block.add_op(new := module_ops.ModuleOp(ENTRY_MODULE))
-    return new
 
 
 @dataclass(frozen=True)

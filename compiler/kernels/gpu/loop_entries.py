@@ -34,11 +34,11 @@ from ...analysis.dependence import base_of, dependence_of, is_pure
 from ..choices import NoKernel
 from .lane_program import LaneProgram, Outside, Stride, stored_in
 from .scalar_ops import tile_element
+from .tile_builder import ENTRIES
 from .tile_writer import TileWriter, power_of_two
 
-__all__ = ["ENTRY_MODULE", "lower_kernel"]
+__all__ = ["lower_kernel"]
 
-ENTRY_MODULE = "kernels"
 LANES = (128, 1024)
 """The least and the greatest number of lanes of a tile, of loops with many iterations."""
 LOOPING_LANES = 256
@@ -469,7 +469,7 @@ class LoopEntry(Outside):
         """Write the launch, and return the entry."""
         blocks = self.blocks()
         one = self.host_number(1)
-        callee = SymbolRefAttr(ENTRY_MODULE, [self.name])
+        callee = SymbolRefAttr(ENTRIES, [self.name])
         grid = self.host_number(blocks) if isinstance(blocks, int) else blocks
         launch = LaunchOp(callee, [grid, one, one], self.arguments)
         launch.location = self.nest.ops[0].location

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import FunctionType, SymbolRefAttr
+from xdsl.dialects.builtin import FunctionType, ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.cuda_tile.module_ops import EntryOp
+from ....dialects.cuda_tile.module_ops import ModuleOp as TileModuleOp
 from ....dialects.relax.types import tensor_type
 from ....dialects.target import Target
 from ....dialects.tir.functions import Extent, PrimFuncOp, Shape
@@ -28,6 +29,7 @@ __all__ = [
     "TileKernel",
     "TileLaunch",
     "TileLaunches",
+    "add_entries",
     "elements_of",
     "group_of",
     "kernel_from",
@@ -153,3 +155,16 @@ def _launch(host: KernelBuilder, launch: TileLaunch, buffers: Sequence[SSAValue]
     sizes = [host.index(size) for size in launch.sizes]
     callee = SymbolRefAttr(ENTRIES, [launch.entry.sym_name.data])
     return LaunchOp(callee, [host.index(size) for size in grid], [*arguments, *sizes])
+
+
+def add_entries(module: ModuleOp, entries: Iterable[EntryOp]) -> None:
+    """Add entries to the module of tile programs in `module`, which is added at the end if there is
+    none and there are entries."""
+    if not (new := [*entries]):
+        return
+    for op in module.ops:
+        if isinstance(op, TileModuleOp) and op.sym_name.data == ENTRIES:
+            op.body.block.add_ops(new)
+            return
+    module.body.block.add_op(tiles := TileModuleOp(ENTRIES))
+    tiles.body.block.add_ops(new)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 
-from ....dialects.cuda_tile.module_ops import ModuleOp as TileModuleOp
 from ....dialects.relax.contraction.attention import AttentionOp
 from ....dialects.sizes import TooComplex
 from ....dialects.target import Target
@@ -19,12 +17,12 @@ from .elementwise_tiles import elementwise_on_tiles
 from .row_kernels import row_program
 from .row_operations import ROW_OPERATIONS
 from .tile_attention import attention_program
-from .tile_builder import ENTRIES, Family, OnTiles, TileKernel, group_of, kernel_from
+from .tile_builder import Family, OnTiles, TileKernel, group_of, kernel_from
 from .tile_convolutions import CONVOLUTIONS
 from .tile_products import PRODUCTS
 from .tile_scan import SCANS, scan_program
 
-__all__ = ["FAMILIES", "add_entries", "gpu_kernel_of", "tile_kernel_of"]
+__all__ = ["FAMILIES", "gpu_kernel_of", "tile_kernel_of"]
 
 
 FAMILIES: Mapping[type[Operation], Family] = {
@@ -64,19 +62,3 @@ def gpu_kernel_of(func: FuncOp, target: Target, measured: Sequence[Choice] | Non
     `lower-to-cuda-tile` makes tile programs; NoKernel if there is neither."""
     found = tile_kernel_of(func, target, elementwise_on_tiles, measured)
     return found or kernel_of(func, target, measured=measured)
-
-
-def add_entries(module: ModuleOp, kernels: Iterable[Kernel]) -> None:
-    """Add the entries of kernels to the module of tile programs, at the end of `module`."""
-    if entries := [e for k in kernels if isinstance(k, TileKernel) for e in k.entries]:
-        entries_of(module).add_ops(entries)
-
-
-def entries_of(module: ModuleOp) -> Block:
-    """Return the block with the tile programs of `module`; one is made if there is none."""
-    for op in module.ops:
-        if isinstance(op, TileModuleOp) and op.sym_name.data == ENTRIES:
-            return op.body.block
-    tiles = TileModuleOp(ENTRIES)
-    module.body.block.add_op(tiles)
-    return tiles.body.block

@@ -10,9 +10,9 @@ from support.passes.results import random_arguments, run
 
 from passline.compiler.interpreters.signature import entry_function, input_types
 from passline.compiler.kernels.gpu.loop_entries import lower_kernel
+from passline.compiler.kernels.gpu.tile_builder import add_entries
 from passline.dialects.target import Target
 from passline.dialects.tir.ops import ForOp, LaunchOp, PrimFuncOp
-from passline.passes.tir.lower_cuda_tile import entry_module
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 
@@ -40,7 +40,7 @@ def test_results(text: str):
     for func in [op for op in module.ops if isinstance(op, PrimFuncOp)]:
         if not any(isinstance(op, LaunchOp) for op in walk(func)):  # rows are tile programs already
             entries = lower_kernel(func, Target("sm_90"))
-            entry_module(module).body.block.add_ops(entries)
+            add_entries(module, entries)
         kinds = {type(op) for op in walk(func)}
         assert LaunchOp in kinds and ForOp not in kinds
     verify(module)
