@@ -27,6 +27,7 @@ from ...dialects.tir.index_builder import IndexValue
 from ...dialects.tir.ops import ForKind, PrimFuncOp
 from ...passmanager.actions import Argument
 from .choices import Choice, Choices, Space
+from .partial_results import PartialResults
 from .scalars import convert, signless_form, with_sign
 
 if TYPE_CHECKING:
@@ -214,13 +215,6 @@ class KernelBuilder(TirBuilder):
         An extent that is unknown may not fill all of these vectors: the remaining elements follow,
         first one vector at a time, then one element at a time.
         """
-        # LLVM reorders integer reductions by itself. It may not reorder those of floats without the
-        # flag `reassoc`, which would let it change other operations, too. So partial sums are
-        # written here; for 15 elements and 2 vectors of 4 lanes:
-        #
-        #     vector 0: 0 1 2 3, then 8 9 10 11, then 12 13 14 in lanes 0 1 2    vector 1: 4 5 6 7
-        #
-        # The order depends on the target and the extent only: results are the same in each run.
         lanes = self.target.lanes(start.type.bitwidth) if isinstance(start.type, AnyFloat) else 0
         if (
             self.target.is_cuda
@@ -230,68 +224,11 @@ class KernelBuilder(TirBuilder):
             or is_less(extents[-1], lanes)
         ):
             return self.accumulate(extents, start, lambda x, i: function(self, x, element(i)))
-        *outer, last = extents
         vectors = min(vectors, self.target.vector_registers // 2)
-        if isinstance(last, int):
+        if isinstance(last := extents[-1], int):
             vectors = min(vectors, last // lanes)
-        vectors = power_of_two_floor(vectors)
-        partial = self.alloc((vectors, lanes), start.type, "local")
-        kinds = (ForKind.UNROLLED, ForKind.VECTORIZED)
-
-        def steps(count: Extent, width: Extent, index: Sequence[Index], first: Index) -> None:
-            """Combine `count` vectors of `width` elements from `first` on."""
-            with self.nest((count, width), kinds) as (vector, lane):
-                place = first + vector * width + lane
-                number = self.load(partial, [vector, lane])
-                number = function(self, number, element([*index, place]))
-                self.store(number, partial, [vector, lane])
-
-        with self.nest((vectors, lanes), kinds) as place:
-            self.store(start, partial, place)
-        together = vectors * lanes
-        whole, in_vectors = last // together * together, last // lanes * lanes
-        with self.loops(outer) as index:
-            with self.loop(last // together) as chunk:
-                steps(vectors, lanes, index, chunk * together)
-            if isinstance(last, int):
-                if whole < in_vectors:
-                    steps((in_vectors - whole) // lanes, lanes, index, whole)
-                if in_vectors < last:
-                    steps(1, last - in_vectors, index, in_vectors)
-            else:  # one vector at a time, then one element at a time
-                if vectors > 1:
-                    with self.loop((in_vectors - whole) // lanes) as chunk:
-                        steps(1, lanes, index, whole + chunk * lanes)
-                with self.loop(last % lanes, min=in_vectors) as at:
-                    steps(1, 1, index, at)
-        return self.combine(partial, (vectors, lanes), start.type, function)
-
-    def combine(
-        self,
-        partial: SSAValue,
-        shape: tuple[int, int],
-        type: Attribute,
-        function: Callable[[TirBuilder, SSAValue, SSAValue], SSAValue],
-    ) -> SSAValue:
-        """Combine all elements of a buffer of vectors by a tree.
-
-        One half of the vectors is combined with the other until one vector is left, then one half
-        of its lanes with the other. The numbers of vectors and lanes are powers of two.
-        """
-        vectors, lanes = shape
-        while vectors * lanes > 1:
-            # `vectors` is 0 when lanes are halved. Each level has a buffer of its own with constant
-            # indices, which becomes registers: 8 vectors of 8 lanes take 3 additions of vectors one
-            # after the other, and 3 of halves.
-            vectors, lanes = (vectors // 2, lanes) if vectors > 1 else (0, lanes // 2)
-            half = self.alloc((max(vectors, 1), lanes), type, "local")
-            kinds = (ForKind.UNROLLED, ForKind.VECTORIZED)
-            with self.nest((max(vectors, 1), lanes), kinds) as (vector, lane):
-                other = [vector + vectors, lane if vectors else lane + lanes]
-                lower, upper = self.load(partial, [vector, lane]), self.load(partial, other)
-                self.store(function(self, lower, upper), half, [vector, lane])
-            partial, vectors = half, max(vectors, 1)
-        return self.load(partial, [0, 0])
+        partial = PartialResults(self, start, power_of_two_floor(vectors), lanes, function, element)
+        return partial.of(extents)
 
     def columns(
         self,

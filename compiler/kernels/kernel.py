@@ -216,34 +216,18 @@ def build_kernel(
     )
     b.sizes = sizes
     b.in_place = computed_in_place(ops, end, sizes, groups)
-    for value, buffer in zip((*func.args, *end.operands), kernel.args, strict=True):
-        for axis, extent in enumerate(sizes[value]):
-            if not isinstance(extent, int) and (symbol := extent.size.lone_symbol) is not None:
-                b.read_size(symbol.name, buffer, axis)
-        b.shapes[buffer] = sizes[value]
-    if shapes is not None:
-        b.unnamed = KernelSizes(func, shapes, b, dict(zip(func.args, kernel.args))).of_symbol
-    tensors: dict[SSAValue, Tensor] = {}
-    for old, new in zip(func.args, kernel.args):
-        new.name_hint = old.name_hint
-        tensors[old] = Buffer(sizes[old], tensor_type(old).element_type, new)
-        if old in preparable:
-            b.constants.add(new)
+    b.constants = {kernel.args[arg.index] for arg in preparable}
     b.constants_of = {
-        **{old: constants.get(old.index, ()) for old in func.args},
+        **{arg: constants.get(arg.index, ()) for arg in func.args},
         **{op.result: (op,) for op in ops if isinstance(op, ConstantOp | FullOp)},
     }
+    tensors = parameters_of(func, b)
+    if shapes is not None:
+        b.unnamed = KernelSizes(func, shapes, b, dict(zip(func.args, kernel.args))).of_symbol
     for op in ops:
         results = legalize(op, b, operands_of(op, b, tensors))
         tensors |= zip(op.results, results, strict=True)
-    for value, buffer in zip(end.operands, kernel.args[len(inputs) :], strict=True):
-        tensor = tensors[value]
-        result = Buffer(tensor.shape, tensor.element, b.view(buffer, tensor.shape))
-        parts = in_place_parts(value, ops, tensors, sizes)
-        # Two of several results may be the same tensor, which is in one buffer only.
-        if len(end.operands) > 1 or not computed_in(b, tensor, result):
-            write_result(b, tensor, result, parts)
-        b.bound[tensor] = result
+    write_results(ops, end, b, tensors, kernel.args[len(inputs) :])
     b.finish()
     types = [argument.type for argument in kernel.args]
     kernel.function_type = FunctionType.from_lists(types, [])
@@ -251,9 +235,43 @@ def build_kernel(
     return Kernel(func, kernel, prepared, b.remarks, b.warnings, b.choices)
 
 
+def parameters_of(func: FuncOp, b: KernelBuilder) -> dict[SSAValue, Tensor]:
+    """Return the parameters of `func` as buffers of the kernel; read the sizes that have a name."""
+    end = func.body.block.last_op
+    assert isinstance(end, ReturnOp)
+    for value, buffer in zip((*func.args, *end.operands), b.func.args, strict=True):
+        for axis, extent in enumerate(b.sizes[value]):
+            if not isinstance(extent, int) and (symbol := extent.size.lone_symbol) is not None:
+                b.read_size(symbol.name, buffer, axis)
+        b.shapes[buffer] = b.sizes[value]
+    tensors: dict[SSAValue, Tensor] = {}
+    for old, new in zip(func.args, b.func.args):
+        new.name_hint = old.name_hint
+        tensors[old] = Buffer(b.sizes[old], tensor_type(old).element_type, new)
+    return tensors
+
+
+def write_results(
+    ops: Sequence[Operation],
+    end: ReturnOp,
+    b: KernelBuilder,
+    tensors: Mapping[SSAValue, Tensor],
+    buffers: Sequence[SSAValue],
+) -> None:
+    """Write the loops that compute the returned tensors into buffers."""
+    for value, buffer in zip(end.operands, buffers, strict=True):
+        tensor = tensors[value]
+        result = Buffer(tensor.shape, tensor.element, b.view(buffer, tensor.shape))
+        parts = in_place_parts(value, ops, tensors, b.sizes)
+        # Two of several results may be the same tensor, which is in one buffer only.
+        if len(end.operands) > 1 or not computed_in(b, tensor, result):
+            write_result(b, tensor, result, parts)
+        b.bound[tensor] = result
+
+
 def constant_parameters(
     func: FuncOp, constants: Mapping[int, Sequence[ConstantOp | FullOp]]
-) -> list[SSAValue]:
+) -> list[BlockArgument]:
     """Return the parameters that callers can prepare: those with one use, for which all callers
     pass constants."""
     return [

@@ -57,34 +57,20 @@ def merged_dimensions(
     )
     if not all(isinstance(op, mergeable) for op in ops):
         return None
-    together = [True] * (len(frame) - 1)  # whether dimensions i and i + 1 can be merged
-    rows: list[list[object]] = []
+    together = [True] * (len(frame) - 1)
+    """Whether dimensions i and i + 1 can be merged."""
     for op in ops:
-        if isinstance(op, Elementwise | FullOp | ConstantOp | RowNorm):
-            rows += [extents(sizes[value], frame) for value in (*op.operands, *op.results)]
-        if isinstance(op, RowNorm):
-            if (first := first_of_row(op, len(frame))) is None:
-                return None
-            together = [ok and i + 1 != first for i, ok in enumerate(together)]
-        elif isinstance(op, ForwardConvolutionOp):
-            trivial = all(map(is_trivial, windows_of(op)))
-            plain = is_plain(op) and is_outside(op.data)
-            spatial = plain or (trivial and (is_plain(op) or is_blocked(op)))
-            last = len(together) - has_blocks(op)  # the channels of a block come last
-            together = [1 < i < last and spatial and ok for i, ok in enumerate(together)]
-        elif isinstance(op, TransposeOp):
-            if isinstance(op.data.owner, Operation):
-                return None
-            # (0, 2, 3, 1), NCHW to NHWC: dimensions 1 and 2 of the result are 2 and 3 of the data,
-            # adjacent there, too. So H and W are one dimension, and the transposition is one of
-            # matrices for each image.
-            axes = order_of(op)
-            together = [ok and axes[i] + 1 == axes[i + 1] for i, ok in enumerate(together)]
-        elif isinstance(op, ConcatenateOp):
-            axis = op.axis % len(frame)
-            together = [ok and axis not in (i, i + 1) for i, ok in enumerate(together)]
+        if (allowed := mergeable_pairs(op, len(frame))) is None:
+            return None
+        together = [old and new for old, new in zip(together, allowed, strict=True)]
     if not any(together):
         return None
+    rows = [
+        extents(sizes[value], frame)
+        for op in ops
+        if isinstance(op, Elementwise | FullOp | ConstantOp | RowNorm)
+        for value in (*op.operands, *op.results)
+    ]
     groups = [[0]]
     for i in range(1, len(frame)):
         if together[i - 1] and all(are_alike(row, [*groups[-1], i]) for row in rows):
@@ -99,6 +85,35 @@ def merged_dimensions(
     if any(len(groups) != 3 + has_blocks(op) for op in convolutions):
         return None
     return [[i - len(frame) for i in group] for group in groups]
+
+
+def mergeable_pairs(op: Operation, rank: int) -> list[bool] | None:
+    """Return for each dimension but the last whether the loops of `op` may merge it with the next
+    one; None if they may merge none."""
+    pairs = range(rank - 1)
+    match op:
+        case LayerNormOp() | RMSNormOp():
+            first = first_of_row(op, rank)
+            return None if first is None else [i + 1 != first for i in pairs]
+        case ForwardConvolutionOp():
+            trivial = all(map(is_trivial, windows_of(op)))
+            plain = is_plain(op) and is_outside(op.data)
+            spatial = plain or (trivial and (is_plain(op) or is_blocked(op)))
+            last = len(pairs) - has_blocks(op)  # the channels of a block come last
+            return [1 < i < last and spatial for i in pairs]
+        case TransposeOp():
+            if isinstance(op.data.owner, Operation):
+                return None
+            # (0, 2, 3, 1), NCHW to NHWC: dimensions 1 and 2 of the result are 2 and 3 of the data,
+            # adjacent there, too. So H and W are one dimension, and the transposition is one of
+            # matrices for each image.
+            axes = order_of(op)
+            return [axes[i] + 1 == axes[i + 1] for i in pairs]
+        case ConcatenateOp():
+            axis = op.axis % rank
+            return [axis not in (i, i + 1) for i in pairs]
+        case _:
+            return [True for _ in pairs]
 
 
 def first_of_row(op: RowNorm, rank: int) -> int | None:

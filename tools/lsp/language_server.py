@@ -8,30 +8,27 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
-from pygls.uris import from_fs_path, to_fs_path
+from pygls.uris import from_fs_path
 
 from ... import __version__
 from ...passmanager.errors import PasslineError
-from ...passmanager.report.record_reader import Record, read_record
 from . import code_actions
 from .code_completion import completions, signature
 from .document import SourceText
 from .hover import hover
-from .inlays import PassResult, RemarkHint, origin_hints, remark_hints, result_of, shown_remarks
+from .inlays import PassResult, RemarkHint, origin_hints, shown_remarks
 from .known_dialects import KnownDialects
 from .navigation import definition, folding, highlights, outline, references, rename, rename_range
 from .open_file import FileProblem, OpenFile
-from .pass_runs import Finished, RunTarget, diff, edited, edits_of, run_process, target_at
-from .run_lines import RunLine, run_lines, shell_command
 from .semantic_tokens import LEGEND, semantic_tokens
+from .server_commands import add_commands
 
 REQUEST_FAILED = -32803
 """The code of the protocol for a request that cannot be done, with a message for a person."""
@@ -39,27 +36,6 @@ MAX_DELAY = 0.25
 """The longest wait, in seconds, for a further key before a file is read again."""
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """The argument of a command: a file, and what to run on which part of it."""
-
-    uri: str
-    pipeline: str = ""
-    line: int = 0
-    symbol: str = ""
-
-    @classmethod
-    def of(cls, arguments: Sequence[object]) -> _Asked:
-        """Return the argument that a client sent; PasslineError if it is none."""
-        given = arguments[0] if arguments else None
-        values = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-        line = values.get("line") or 0
-        if not isinstance(values.get("uri"), str) or not isinstance(line, int | float):
-            raise PasslineError("the argument of the command is an object with 'uri'")
-        symbol = str(values.get("symbol") or "").removeprefix("@")
-        return cls(values["uri"], str(values.get("pipeline") or ""), int(line), symbol)
 
 
 class PasslineLanguageServer(LanguageServer):
@@ -155,78 +131,11 @@ class PasslineLanguageServer(LanguageServer):
         if hints is not None and hints.refresh_support:
             self.workspace_inlay_hint_refresh(None)
 
-    # Runs
-
-    async def run_tool(
-        self, asked: _Asked, target: RunTarget, options: Sequence[str] = ()
-    ) -> Finished:
-        """Run a pipeline on the text of a target; PasslineError with what the tool says if that
-        fails."""
-        allows = target.file.allows_unregistered
-        flags = ["--allow-unregistered-dialect"] if allows else []
-        command = [*self.known.command, "-p", asked.pipeline, *flags, *options]
-        done = await run_process(command, target.text(), _folder_of(asked.uri))
-        if done.status:
-            raise PasslineError(f"{asked.pipeline}: {done.says}")
-        return done
-
-    async def edits(self, asked: _Asked) -> tuple[OpenFile, str, list[lsp.TextEdit]]:
-        """Return a file, its text, and the edits that running a pipeline on it makes."""
-        file = self.file(asked.uri)
-        text = file.text
-        target = target_at(file, asked.line, asked.symbol)
-        done = await self.run_tool(asked, target)
-        if self.file(asked.uri).text != text:
-            raise PasslineError("the file was changed while the passes ran: nothing is replaced")
-        return file, text, edits_of(target, done.output)
-
-    async def record(self, asked: _Asked) -> tuple[OpenFile, Record]:
-        """Return a file and the record of a run of a pipeline on it."""
-        if not self.known.is_passline:
-            raise PasslineError("this needs passline-opt, or a tool that derives from it")
-        file = self.file(asked.uri)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "record.jsonl")
-            target = target_at(file, asked.line, asked.symbol)
-            await self.run_tool(asked, target, [f"--record={path}", "--no-print"])
-            with path.open(encoding="utf-8") as lines:
-                return file, read_record(lines)
-
-    async def run_test(self, asked: _Asked, filtered: bool) -> tuple[RunLine, Finished]:
-        """Run the RUN line at a line of a file, without its FileCheck if `filtered`."""
-        file = self.file(asked.uri)
-        found = [run for run in run_lines(file.text) if run.line <= asked.line <= run.last]
-        if not found:
-            raise PasslineError("there is no RUN line here")
-        path = to_fs_path(asked.uri)
-        with tempfile.TemporaryDirectory() as folder:
-            if path is None or not _is_saved(path, file.text):
-                copy = Path(folder, Path(path or "file.mlir").name)
-                copy.write_text(file.text, encoding="utf-8")
-                path = str(copy)
-            command = found[0].filtered if filtered else found[0].command
-            words = shell_command(command, path, str(Path(folder, "temporary")))
-            return found[0], await run_process(words, "", _folder_of(asked.uri))
-
     def shutdown(self) -> None:
         """End the server, and remove the files that it showed."""
         if self._folder is not None:
             self._folder.cleanup()
         super().shutdown()
-
-
-def _folder_of(uri: str) -> str | None:
-    """Return the folder of a file in which commands run, if there is one."""
-    path = to_fs_path(uri)
-    folder = os.path.dirname(path) if path else ""
-    return folder if os.path.isdir(folder) else None
-
-
-def _is_saved(path: str, text: str) -> bool:
-    try:
-        return Path(path).read_text(encoding="utf-8") == text
-    except (OSError, UnicodeDecodeError):
-        return False
 
 
 def _diagnostic(file: OpenFile, problem: FileProblem) -> lsp.Diagnostic:
@@ -252,7 +161,7 @@ def make_server(known: KnownDialects) -> PasslineLanguageServer:
     _add_files(server)
     _add_navigation(server)
     _add_writing(server)
-    _add_runs(server)
+    add_commands(server)
     return server
 
 
@@ -357,106 +266,6 @@ def _add_writing(server: PasslineLanguageServer) -> None:
         return [*code_actions.lenses(server.file(params.text_document.uri))]
 
     _ = _complete, _signature, _hints, _actions, _lenses
-
-
-def _add_runs(server: PasslineLanguageServer) -> None:
-    def add(name: str, answer: Callable[[_Asked], Any]) -> None:
-        async def run(ls: PasslineLanguageServer, *arguments: object) -> object:
-            try:
-                return await answer(_Asked.of(arguments))
-            except PasslineError as error:
-                ls.tell(str(error), lsp.MessageType.Error)
-            return None
-
-        server.command(name)(run)
-
-    async def run_pipeline(asked: _Asked) -> bool:
-        """Replace what a pipeline changes."""
-        file, _, edits = await server.edits(asked)
-        if not edits:
-            server.tell(f"{asked.pipeline} changes nothing here")
-            return False
-        label = f"Run {asked.pipeline}"
-        edit = lsp.WorkspaceEdit({file.uri: edits})
-        if server.confirms_edits:
-            noted = [lsp.AnnotatedTextEdit("passes", e.range, e.new_text) for e in edits]
-            document = lsp.OptionalVersionedTextDocumentIdentifier(file.uri)
-            note = lsp.ChangeAnnotation(label, True, "what the passes change")
-            edit = lsp.WorkspaceEdit(
-                document_changes=[lsp.TextDocumentEdit(document, [*noted])],
-                change_annotations={"passes": note},
-            )
-        done = await server.workspace_apply_edit_async(lsp.ApplyWorkspaceEditParams(edit, label))
-        return done.applied
-
-    async def preview(asked: _Asked) -> str:
-        """Return, and show, what a pipeline would change as a diff."""
-        file, text, edits = await server.edits(asked)
-        name = Path(to_fs_path(file.uri) or "file.mlir").name
-        found = diff(name, text, edited(file.source, edits), asked.pipeline)
-        if not found:
-            server.tell(f"{asked.pipeline} changes nothing here")
-        else:
-            await server.show(f"{name}.diff", found)
-        return found
-
-    async def show_result(asked: _Asked) -> str:
-        """Return, and show, the result of a pipeline, with the passes that made operations."""
-        file, record = await server.record(asked)
-        result = result_of(record)
-        name = Path(to_fs_path(file.uri) or "file.mlir").name
-        shown = f"{name.removesuffix('.mlir')}.result.mlir"
-        uri = await server.show(shown, result.text)
-        server.results[uri] = result
-        server.refresh_hints()
-        return result.text
-
-    async def show_remarks(asked: _Asked) -> int:
-        """Show the remarks of the passes of a pipeline; return how many there are."""
-        file, record = await server.record(asked)
-        server.remarks[file.uri] = hints = remark_hints(file, record)
-        server.refresh_hints()
-        server.tell(f"{asked.pipeline}: {len(hints)} remarks")
-        return len(hints)
-
-    async def run_test(asked: _Asked) -> bool:
-        """Run a RUN line, and say whether it passes; what it prints is shown if it fails."""
-        run, done = await server.run_test(asked, filtered=False)
-        if done.status == 0:
-            server.tell(f"passed: {run.command}")
-            return True
-        server.tell(f"failed: {run.command}: {done.says}", lsp.MessageType.Error)
-        await server.show("failure.txt", f"{done.output}{done.errors}")
-        return False
-
-    async def show_output(asked: _Asked) -> str:
-        """Return, and show, the output of a RUN line without FileCheck."""
-        run, done = await server.run_test(asked, filtered=True)
-        if done.status:
-            server.tell(f"{run.filtered}: {done.says}", lsp.MessageType.Error)
-        await server.show("output.mlir", done.output or done.errors)
-        return done.output
-
-    async def update_checks(asked: _Asked) -> bool:
-        """Write the CHECK lines of a file on disk anew; an editor reads it again."""
-        file, path = server.file(asked.uri), to_fs_path(asked.uri)
-        if path is None or not _is_saved(path, file.text):
-            raise PasslineError("save the file first: its CHECK lines are written on disk")
-        options = ["-q", "--no-header", "--lit", "--update-checks"]
-        command = [sys.executable, "-m", "pytest", *options, path]
-        done = await run_process(command, "", _folder_of(asked.uri))
-        if done.status:
-            server.tell("the CHECK lines are not updated", lsp.MessageType.Error)
-            await server.show("failure.txt", f"{done.output}{done.errors}")
-        return done.status == 0
-
-    add(code_actions.RUN, run_pipeline)
-    add(code_actions.PREVIEW, preview)
-    add(code_actions.RESULT, show_result)
-    add(code_actions.REMARKS, show_remarks)
-    add(code_actions.TEST, run_test)
-    add(code_actions.OUTPUT, show_output)
-    add(code_actions.UPDATE, update_checks)
 
 
 def _said(answer: Callable[[Any], T]) -> Callable[[Any], T]:

@@ -172,39 +172,16 @@ def interpolated(
     Each new element has `taps` terms. With antialiasing, the weights of a smaller result are spread
     out by the scale, so that every old element has a weight.
     """
-    extent, size, cubic = coordinate.extent, coordinate.size, sampling.method == "cubic"
     # Taps from `first` to 1 - `first`: 0 1 for linear, -1 0 1 2 for cubic. With antialiasing and
     # half of the size they are -1 to 2, and -3 to 4. The weights of some of them may be 0.
     shrink = min(coordinate.known_scale(), 1.0) if sampling.antialias else 1.0
-    first = floor(-(2 if cubic else 1) / shrink) + 1
+    first = floor(-(2 if sampling.method == "cubic" else 1) / shrink) + 1
     taps = 2 - 2 * first
     if is_integer(computable(data.element)):
         element: Attribute = f64
     else:
         element = f32 if isinstance(data.element, Float16Type | BFloat16Type) else data.element
-    places, weights = b.alloc((taps, size), IndexType()), b.alloc((taps, size), f64)
-    with b.loop(size) as i:
-        x = coordinate.write(b, [i])
-        base = b.pure(math.FloorOp, x)
-        whole = b.pure(arith.FPToSIOp, base, target_type=i64)
-        start = as_index(b, whole)
-        total = b.variable(b.number(0, f64))
-        with b.loop(taps) as tap:
-            offset = tap + first
-            old = F64(b, convert(b, b.index(offset), f64))
-            distance = value_of(b, (old - (F64(b, x) - F64(b, base))) * shrink)
-            weight = cubic_weight(b, distance, sampling.alpha) if cubic else hat(b, distance)
-            at = start + offset
-            if sampling.exclude:
-                there = b.all(b.inside_bounds(at, 0, extent))
-                weight = select(b, there, weight, b.number(0, f64))
-            b.store(b.max(0, b.min(at, extent - 1)), places, [tap, i])
-            b.store(weight, weights, [tap, i])
-            b.store(add(b, b.load(total, [0]), weight), total, [0])
-        if sampling.exclude or sampling.antialias:
-            with b.loop(taps) as tap:
-                weight = divide(b, b.load(weights, [tap, i]), b.load(total, [0]))
-                b.store(weight, weights, [tap, i])
+    places, weights = taps_of(b, coordinate, sampling, first, shrink)
 
     def weighted(b: KernelBuilder, i: Index, source: Callable[[Index], SSAValue]) -> SSAValue:
         """Return new element `i` along `axis`; `source` returns the old element at a position."""
@@ -225,7 +202,7 @@ def interpolated(
             b, index[axis], lambda i: b.read(data, [*index[:axis], i, *index[axis + 1 :]])
         )
 
-    shape = (*data.shape[:axis], size, *data.shape[axis + 1 :])
+    shape = (*data.shape[:axis], coordinate.size, *data.shape[axis + 1 :])
     # If this were computed lazily, the reads of the axes would multiply: a cubic resize of an image
     # would read 4 * 4 elements for each new one, and one along three axes 64. With two taps it is
     # worth it: the kernel has one loop, without a buffer.
@@ -234,6 +211,40 @@ def interpolated(
     if axis == len(shape) - 1 and not isinstance(data, Buffer):
         return FromRows(shape, element, data, weighted)
     return Elements(shape, element, read)
+
+
+def taps_of(
+    b: KernelBuilder, coordinate: Coordinate, sampling: ops.Sampling, first: int, shrink: float
+) -> tuple[SSAValue, SSAValue]:
+    """Write the positions and the weights of the terms of each new element, from `first` on, to
+    buffers of taps x elements."""
+    extent, size, taps = coordinate.extent, coordinate.size, 2 - 2 * first
+    places, weights = b.alloc((taps, size), IndexType()), b.alloc((taps, size), f64)
+    with b.loop(size) as i:
+        x = coordinate.write(b, [i])
+        base = b.pure(math.FloorOp, x)
+        start = as_index(b, b.pure(arith.FPToSIOp, base, target_type=i64))
+        total = b.variable(b.number(0, f64))
+        with b.loop(taps) as tap:
+            offset = tap + first
+            old = F64(b, convert(b, b.index(offset), f64))
+            distance = value_of(b, (old - (F64(b, x) - F64(b, base))) * shrink)
+            if sampling.method == "cubic":
+                weight = cubic_weight(b, distance, sampling.alpha)
+            else:
+                weight = hat(b, distance)
+            at = start + offset
+            if sampling.exclude:
+                there = b.all(b.inside_bounds(at, 0, extent))
+                weight = select(b, there, weight, b.number(0, f64))
+            b.store(b.max(0, b.min(at, extent - 1)), places, [tap, i])
+            b.store(weight, weights, [tap, i])
+            b.store(add(b, b.load(total, [0]), weight), total, [0])
+        if sampling.exclude or sampling.antialias:
+            with b.loop(taps) as tap:
+                weight = divide(b, b.load(weights, [tap, i]), b.load(total, [0]))
+                b.store(weight, weights, [tap, i])
+    return places, weights
 
 
 @dataclass(eq=False)

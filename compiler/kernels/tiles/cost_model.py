@@ -6,7 +6,7 @@ bytes that each cache delivers, the copies, and the lanes and rows whose results
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from math import gcd, inf
@@ -354,95 +354,98 @@ def schedule_of(extents: Extents, target: Target) -> Schedule:
 def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
     """Yield the schedules that are worth an estimate. Columns of unknown extent are packed, as they
     would need masks otherwise, unless there are elements after them."""
-    lanes = target.lanes(e.bits)
-    # Half of the second cache: the tiles of lhs and of the result pass through the other half.
-    panel = target.l2_cache // 2
+    constant = e.constant
+    for m, vectors in tiles(e, target):
+        tile = Schedule(m, vectors, target.lanes(e.bits), 1, e.columns, e.inputs, False, True)
+        few_vectors = registers_of(m, vectors, vectors, e, target) <= target.vector_registers
+        if constant is ContractionOperand.RHS:
+            if few_vectors:
+                yield from with_packed_constant(tile, e, target)
+            continue
+        yield from in_place(tile, e, target)
+        if few_vectors and (e.block == 1 or constant is not ContractionOperand.LHS):
+            yield from with_rows_in_place(tile, e, target)
+            yield from with_packed_columns(tile, e, target)
+
+
+def terms_of_blocks(e: Extents, target: Target) -> Sequence[int]:
+    """Return the numbers of inputs that blocks of terms may have."""
+    parts = [*parts_of(e.inputs)]
+    if e.m_known:
+        return parts
+    # The sums of many rows would leave the caches between blocks of terms. So the blocks are as
+    # large as the second cache allows: it holds the terms of two vectors of columns.
+    bytes = e.taps * 2 * target.lanes(e.bits) * e.bits // 8
+    fitting = [n for n in parts if n * bytes <= panel_of(target) // 2]
+    return fitting[:1] or parts[-1:]
+
+
+def panel_of(target: Target) -> int:
+    """Return the bytes of a packed block: half of the second cache, as the tiles of lhs and of the
+    result pass through the other half."""
+    return target.l2_cache // 2
+
+
+def with_packed_constant(tile: Schedule, e: Extents, target: Target) -> Iterator[Schedule]:
+    """Yield the schedules of a constant rhs, whose vectors are packed before any call."""
+    for inputs in terms_of_blocks(e, target):
+        for inside in (True, False):
+            for columns in shares(e.columns, tile.vectors * tile.lanes, target.cores):
+                yield replace(tile, columns=columns, inputs=inputs, lhs_inside=inside)
+
+
+def in_place(tile: Schedule, e: Extents, target: Target) -> Iterator[Schedule]:
+    """Yield the schedules that broadcast the elements of rhs from where they are."""
+    m, lanes = tile.m, tile.lanes
     # An element that is read in place is broadcast to a vector for each term, which takes a load
     # for `vectors` products. With 16 registers, tiles are too small to pay for it: resnet50 was 9 %
     # slower than with packed columns. Blocks of channels, and rows together, save a copy and a
     # transposition.
-    reads_in_place = e.constant is ContractionOperand.LHS and (
-        e.block > 1 or e.rows_together % lanes == 0 or target.vector_registers >= IN_PLACE_REGISTERS
-    )
-    parts = [*parts_of(e.inputs)]
-    if not e.m_known:
-        # The sums of many rows would leave the caches between blocks of terms. So the blocks are as
-        # large as the second cache allows: it holds the terms of two vectors of columns.
-        fitting = [n for n in parts if n * e.taps * 2 * lanes * e.bits // 8 <= panel // 2]
-        parts = fitting[:1] or parts[-1:]
-    for m, vectors in tiles(e, target):
-        few_vectors = registers_of(m, vectors, vectors, e, target) <= target.vector_registers
-        if e.constant is ContractionOperand.RHS:
-            if not few_vectors:
-                continue
-            for inputs in parts:
-                for lhs_inside in (True, False):
-                    for columns in shares(e.columns, vectors * lanes, target.cores):
-                        yield Schedule(
-                            m,
-                            vectors,
-                            lanes,
-                            1,
-                            columns,
-                            inputs,
-                            packs=False,
-                            lhs_inside=lhs_inside,
-                        )
-            continue
-        known = e.columns_known and fits(m, e, lanes)
-        # If the number of columns is unknown, a tile may have some beyond the last one: it reads
-        # them in the margin or, if channels are in blocks, reads the last column again.
-        beyond = not e.columns_known and (m <= e.margin or e.block > 1)
-        if reads_in_place and (known or beyond):
-            # Blocks of terms only if lhs does not stay in the first cache for a whole row of tiles
-            # anyway; the sums go to memory in between, so a block has to serve many columns.
-            cached = inputs_in_cache(vectors * lanes, e, target)
-            for rows in sorted({1, -(-e.rows // 4), e.rows} if m <= e.columns else {e.rows}):
-                whole = Schedule(
-                    m,
-                    vectors,
-                    lanes,
-                    rows,
-                    e.columns,
-                    e.inputs,
-                    packs=False,
-                    lhs_inside=True,
-                    by_rows=True,
-                )
-                yield whole
-                yield replace(whole, lhs_inside=False)
-                if known and cached < e.inputs:
-                    yield replace(whole, lhs_inside=False, inputs=cached)
-        if (e.block > 1 and e.constant is ContractionOperand.LHS) or not few_vectors:
-            continue
-        if not e.columns_known and vectors * lanes <= e.margin:
-            yield Schedule(m, vectors, lanes, 1, e.columns, e.inputs, packs=False, lhs_inside=True)
-        for inputs in parts:
-            for columns in shares(e.columns, vectors * lanes, target.cores):
-                if e.columns_known:
-                    whole = inputs == e.inputs
-                    yield Schedule(
-                        m, vectors, lanes, 1, columns, inputs, packs=False, lhs_inside=whole
-                    )
-            terms = inputs * e.taps
-            for by_rows in (False, True) if e.constant is ContractionOperand.LHS else (False,):
-                tile = m if by_rows else vectors * lanes
-                # At least a tile, even if its terms do not fit: `inputs` of another candidate are
-                # fewer.
-                most = max(tile, panel * 8 // (terms * e.bits))
-                for rows, columns in blocks(e, most, tile, target.cores):
-                    for inside in (True, False):
-                        yield Schedule(
-                            m,
-                            vectors,
-                            lanes,
-                            rows,
-                            columns,
-                            inputs,
-                            packs=True,
-                            lhs_inside=inside,
-                            by_rows=by_rows,
-                        )
+    pays = e.block > 1 or e.rows_together % lanes == 0
+    if e.constant is not ContractionOperand.LHS or not (
+        pays or target.vector_registers >= IN_PLACE_REGISTERS
+    ):
+        return
+    known = e.columns_known and fits(m, e, lanes)
+    # If the number of columns is unknown, a tile may have some beyond the last one: it reads them
+    # in the margin or, if channels are in blocks, reads the last column again.
+    if not known and (e.columns_known or (m > e.margin and e.block == 1)):
+        return
+    # Blocks of terms only if lhs does not stay in the first cache for a whole row of tiles anyway;
+    # the sums go to memory in between, so a block has to serve many columns.
+    cached = inputs_in_cache(tile.vectors * lanes, e, target)
+    for rows in sorted({1, -(-e.rows // 4), e.rows} if m <= e.columns else {e.rows}):
+        whole = replace(tile, rows=rows, lhs_inside=True, by_rows=True)
+        yield whole
+        yield replace(whole, lhs_inside=False)
+        if known and cached < e.inputs:
+            yield replace(whole, lhs_inside=False, inputs=cached)
+
+
+def with_rows_in_place(tile: Schedule, e: Extents, target: Target) -> Iterator[Schedule]:
+    """Yield the schedules that read vectors of columns from where they are."""
+    width = tile.vectors * tile.lanes
+    if not e.columns_known:
+        if width <= e.margin:
+            yield replace(tile, lhs_inside=True)
+        return
+    for inputs in terms_of_blocks(e, target):
+        for columns in shares(e.columns, width, target.cores):
+            yield replace(tile, columns=columns, inputs=inputs, lhs_inside=inputs == e.inputs)
+
+
+def with_packed_columns(tile: Schedule, e: Extents, target: Target) -> Iterator[Schedule]:
+    """Yield the schedules that pack blocks of columns first."""
+    for inputs in terms_of_blocks(e, target):
+        for by_rows in (False, True) if e.constant is ContractionOperand.LHS else (False,):
+            width = tile.m if by_rows else tile.vectors * tile.lanes
+            # At least a tile, even if its terms do not fit: `inputs` of another candidate are
+            # fewer.
+            most = max(width, panel_of(target) * 8 // (inputs * e.taps * e.bits))
+            for rows, columns in blocks(e, most, width, target.cores):
+                block = replace(tile, rows=rows, columns=columns, inputs=inputs, packs=True)
+                for inside in (True, False):
+                    yield replace(block, lhs_inside=inside, by_rows=by_rows)
 
 
 def fits(m: int, e: Extents, lanes: int) -> bool:
