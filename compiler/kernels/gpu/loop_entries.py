@@ -501,7 +501,8 @@ def index_type(func: PrimFuncOp) -> IntegerType:
     return i32
 
 
-NOT_PURE = memref.LoadOp | memref.StoreOp | Allocation | cf.AssertOp | AssumeOp | PrefetchOp
+ACCESSES = memref.LoadOp | memref.StoreOp | memref.AtomicRMWOp
+NOT_PURE = ACCESSES | Allocation | cf.AssertOp | AssumeOp | PrefetchOp
 
 
 def is_host_op(op: Operation) -> bool:
