@@ -8,9 +8,19 @@ from dataclasses import dataclass, field
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.data.manipulation import TransposeOp
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.functions import Shape
-from .row_frame import ParameterOp, RowFrame, RowOp, after_reduction, is_fill, parameter_axes
+from .row_frame import (
+    ParameterOp,
+    RowFrame,
+    RowOp,
+    after_reduction,
+    is_fill,
+    is_load,
+    loaded_order,
+    parameter_axes,
+)
 from .row_operations import ROW_OPERATIONS, RowTiles
 from .row_program import Operand, RowProgram, Tile, TilePlace, cached
 from .tile_builder import TileGroup
@@ -48,6 +58,8 @@ class GroupTiles:
             return self.filled(op)
         if isinstance(op, RowOp):
             return ROW_OPERATIONS[type(op)](op, self.row(op))
+        if is_load(op):
+            return self.transposed(op)
         late = op.results[0] in self.late
         shape = self.program.tile_shape(
             self.frame.merged(self.group.sizes[op.results[0]], after=late)
@@ -84,6 +96,21 @@ class GroupTiles:
             source = Operand(view, shape, element)
             self.operands[value, shape] = cached(lambda at: self.program.at(at, source))
         return self.operands[value, shape]
+
+    def transposed(self, op: TransposeOp) -> Tile:
+        """Return the tiles of a transposed parameter, loaded as they are in memory."""
+        assert isinstance(data := op.data, BlockArgument)
+        w, order = self.program.writer, loaded_order(self.frame, op)
+        shape = tuple(self.frame.shape[axis] for axis in order)
+        view = w.view(w.pointers[data.index], shape, [self.program.tile[axis] for axis in order])
+        element = tensor_type(data).element_type
+        back = [order.index(axis) for axis in range(len(order))]
+
+        def at(place: TilePlace) -> SSAValue:
+            tile = w.load(view, [place.index[axis] for axis in order], element)
+            return w.permute(tile, back)
+
+        return at
 
     def view(self, pointer: SSAValue, shape: Shape) -> SSAValue:
         return self.program.writer.view(pointer, shape, self.program.tile_shape(shape))

@@ -103,7 +103,7 @@ def operand(
         def tile(number: SSAValue | None) -> SSAValue:
             assert number is not None
             result = converted(w, w.broadcast(read(number), shape), value, terms)
-            result = w.transpose(result) if turned else result
+            result = w.permute(result, (1, 0)) if turned else result
             # A function of the zeros beyond the last term may be another number, or NaN.
             return inside(block, number, result, k, is_lhs) if computed and not exact else result
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.data.manipulation import TransposeOp
 from ....dialects.relax.interfaces import Elementwise
 from ....dialects.relax.reduction.nn import SoftmaxBaseOp
 from ....dialects.relax.reduction.normalization import (
@@ -28,9 +29,17 @@ from ....dialects.relax.reduction.normalization import (
 )
 from ....dialects.relax.reduction.reduction import ArgReductionOp, ReductionOp
 from ....dialects.relax.shapes import normalize_axes
+from ....dialects.relax.types import is_ranked
 from ....dialects.relax.windows import AdaptivePoolOp
 from ....dialects.tir.functions import Extent, Shape
-from ..merged_dimensions import extents, is_global, merged_shape, reduced_axes, reduced_groups
+from ..merged_dimensions import (
+    extents,
+    is_global,
+    merged_shape,
+    order_of,
+    reduced_axes,
+    reduced_groups,
+)
 
 __all__ = [
     "ParameterOp",
@@ -41,6 +50,8 @@ __all__ = [
     "broadcast_row",
     "frame_of",
     "is_fill",
+    "is_load",
+    "loaded_order",
     "parameter_axes",
     "plain_frame",
 ]
@@ -79,6 +90,8 @@ class RowFrame:
     """The merged sizes."""
     reduced: tuple[bool, ...] = ()
     """Whether each merged dimension is reduced."""
+    adjacent: frozenset[int] = frozenset()
+    """The merged dimensions along which a transposed operand has adjacent elements."""
 
     def expanded(self, shape: Shape, *, after: bool = False) -> Shape:
         """Return the shape of a value in all split dimensions: those that it lacks are 1. `after`
@@ -111,18 +124,29 @@ class RowFrame:
         return tuple(sizes)
 
 
-def frame_of(ops: Sequence[Operation], sizes: Mapping[SSAValue, Shape]) -> RowFrame | None:
-    """Return the frame of a group of element-wise operations and at least one along rows; None if
-    it has others, if two run along different rows, or if it is not known what is broadcast."""
+def frame_of(
+    ops: Sequence[Operation], results: Sequence[SSAValue], sizes: Mapping[SSAValue, Shape]
+) -> RowFrame | None:
+    """Return the frame of a group of element-wise operations, transpositions of parameters, and
+    operations along the same rows. Without the last, nothing is reduced, and the frame is the shape
+    of the results. None if there are other operations, if two run along different rows, or if it is
+    not known what is broadcast."""
     rows = [op for op in ops if isinstance(op, RowOp)]
     plain = Elementwise | FullOp | RowOp
-    if not rows or not all(isinstance(op, plain) or is_fill(op) for op in ops):
+    if not ops or not all(isinstance(op, plain) or is_fill(op) or is_load(op) for op in ops):
         return None
+    shapes = {sizes[op.operands[0]] for op in rows} or {sizes[value] for value in results}
     frames = {_own_frame(op, len(sizes[op.operands[0]])) for op in rows}
-    shapes = {sizes[op.operands[0]] for op in rows}
-    if len(frames) != 1 or len(shapes) != 1 or (frame := frames.pop()) is None:
+    if len(shapes) != 1 or len(frames) > 1:
         return None
-    return _with_groups(frame, shapes.pop(), ops, sizes)
+    shape = shapes.pop()
+    frame = frames.pop() if frames else RowFrame(len(shape), (), None, False)
+    return None if frame is None else _with_groups(frame, shape, ops, sizes)
+
+
+def is_load(op: Operation) -> TypeGuard[TransposeOp]:
+    """Return whether `op` is a transposition of a parameter of the group."""
+    return isinstance(op, TransposeOp) and isinstance(op.data, BlockArgument)
 
 
 def after_reduction(ops: Sequence[Operation]) -> set[SSAValue]:
@@ -165,15 +189,34 @@ def _own_frame(op: RowOp, rank: int) -> RowFrame | None:
 def _with_groups(
     frame: RowFrame, shape: Shape, ops: Sequence[Operation], sizes: Mapping[SSAValue, Shape]
 ) -> RowFrame | None:
-    """Return `frame` with the dimensions merged that all values of `ops` have or lack together;
-    None if a value does not fit. `shape` is that of the data."""
+    """Return `frame` with the dimensions merged that all values of `ops` have or lack together, and
+    that are adjacent before transpositions too; None if a value does not fit. `shape` is that of
+    the data."""
     whole = frame.expanded(shape)
     rows = [broadcast_row(value, whole) for value in _placed(frame, ops, sizes)]
-    if 0 in whole or None in rows:
+    loads = [op for op in ops if is_load(op)]
+    if 0 in whole or None in rows or any(sizes[op.result] != whole for op in loads):
         return None
-    groups = reduced_groups(whole, frame.axes, [row for row in rows if row])
+    steps = [[axis - i for i, axis in enumerate(order_of(op))] for op in loads]
+    moves = [[None if n == 1 else s for s, n in zip(step, whole)] for step in steps]
+    groups = reduced_groups(whole, frame.axes, [*(row for row in rows if row), *moves])
     inside = [any(whole[a] != 1 and a % len(whole) in frame.axes for a in g) for g in groups]
-    return replace(frame, groups=groups, shape=merged_shape(whole, groups), reduced=tuple(inside))
+    merged = replace(frame, groups=groups, shape=merged_shape(whole, groups), reduced=(*inside,))
+    return replace(merged, adjacent=frozenset(loaded_order(merged, op)[-1] for op in loads))
+
+
+def loaded_order(frame: RowFrame, op: TransposeOp) -> list[int]:
+    """Return the dimensions of the frame in the order in which the data of `op` has them."""
+    axes = order_of(op)
+    assert is_ranked(type := op.result.type)
+    shape = type.get_shape()
+
+    def place(number: int) -> int:
+        group = frame.groups[number]
+        # Where a dimension of size 1 is does not matter.
+        return next((axes[i] for i in group if shape[i] != 1), axes[group[0]])
+
+    return sorted(range(len(frame.groups)), key=place)
 
 
 def broadcast_row(shape: Shape, whole: Shape) -> list[object] | None:

@@ -28,7 +28,7 @@ BLOCK = 2048
 MIN_PARTS = 4
 """The least number of blocks that share a row: fewer are not worth more launches."""
 COLUMNS = 64
-"""The adjacent elements that a block reads where rows run across them."""
+"""The adjacent elements that a block reads where rows run across them, or a transposition."""
 
 
 # The sizes of tiles.
@@ -38,15 +38,18 @@ def tile_for(frame: RowFrame, target: Target) -> tuple[list[int], bool]:
     """Return the sizes of tiles in the dimensions of `frame`, and whether whole rows fit in one."""
     shape, reduced = frame.shape, frame.reduced
     tile = [1] * len(shape)
+    across = [axis for axis in frame.adjacent if not reduced[axis] and axis != len(shape) - 1]
+    for axis in across:
+        tile[axis] = _least(shape[axis], COLUMNS)
     if not reduced[-1]:
-        tile[-1] = _least(shape[-1], COLUMNS if any(reduced) else BLOCK)
+        tile[-1] = _least(shape[-1], COLUMNS if any(reduced) or across else BLOCK)
     row = [power_of_two(n) if isinstance(n, int) else None for n in frame.inside(shape)]
-    fits = None not in row and prod(filter(None, row)) * tile[-1] <= ROW_LIMIT
+    fits = None not in row and prod(filter(None, row)) * prod(tile) <= ROW_LIMIT
     _grow(tile, shape, [axis for axis, r in enumerate(reduced) if r], ROW_LIMIT if fits else BLOCK)
     _grow(tile, shape, [axis for axis, r in enumerate(reduced) if not r], BLOCK)
     # Many small tiles are better than multiprocessors without one.
     for axis, inside in enumerate(reduced):
-        least = COLUMNS if axis == len(shape) - 1 else 1
+        least = COLUMNS if axis in (len(shape) - 1, *across) else 1
         while not inside and tile[axis] > least and _blocks(frame, tile) < 2 * target.cores:
             tile[axis] //= 2
     return tile, fits
@@ -76,12 +79,12 @@ def tiles_in(frame: RowFrame, tile: Sequence[int], *, reduced: bool) -> list[Ext
 
 
 def row_program(group: TileGroup) -> TileLaunches | None:
-    """Return the tile program of a group along rows; None if it is no such group, or if its sizes
-    are not known well enough.
+    """Return the tile program of a group of element-wise operations, also along rows and after
+    transpositions; None if it is no such group, or if its sizes are not known well enough.
 
     Errors: NoKernel for element types without arithmetic.
     """
-    frame = frame_of(group.ops, group.sizes)
+    frame = frame_of(group.ops, group.results, group.sizes)
     if frame is None or not frame.shape or any(isinstance(v, BlockArgument) for v in group.results):
         return None
     count = volume(frame.inside(frame.shape))

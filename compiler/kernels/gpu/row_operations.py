@@ -26,6 +26,8 @@ from ....dialects.relax.windows import (
     AdaptiveMaxPool1dOp,
     AdaptiveMaxPool2dOp,
     AdaptiveMaxPool3dOp,
+    GlobalAvgPool2dOp,
+    GlobalMaxPool2dOp,
 )
 from ..scalars import step_type, wide_type
 from .row_program import RowProgram, Tile, TilePlace, cached
@@ -233,7 +235,9 @@ def arg_reduction(op: ops.ArgReductionOp, tiles: RowTiles) -> Tile:
     return lambda _: result
 
 
-MEANS = ops.MeanOp | AdaptiveAvgPool1dOp | AdaptiveAvgPool2dOp | AdaptiveAvgPool3dOp
+MEANS = (
+    ops.MeanOp | AdaptiveAvgPool1dOp | AdaptiveAvgPool2dOp | AdaptiveAvgPool3dOp | GlobalAvgPool2dOp
+)
 REDUCTIONS: dict[type[Operation], str] = {
     ops.AllOp: "minimum",
     ops.AnyOp: "maximum",
@@ -248,6 +252,8 @@ REDUCTIONS: dict[type[Operation], str] = {
     AdaptiveMaxPool1dOp: "maximum",
     AdaptiveMaxPool2dOp: "maximum",
     AdaptiveMaxPool3dOp: "maximum",
+    GlobalAvgPool2dOp: "add",
+    GlobalMaxPool2dOp: "maximum",
 }
 """The functions of reductions."""
 ROW_OPERATIONS: dict[type[Operation], Callable[..., Tile]] = {

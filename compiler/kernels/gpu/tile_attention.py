@@ -231,7 +231,7 @@ class AttentionBlock:
     def scores(self, query: SSAValue, number: SSAValue, *, masked: bool) -> SSAValue:
         """Return the scores of a tile of keys; with `masked`, some keys may be none that count."""
         w, op = self.w, self.op
-        keys = w.transpose(self.load(op.key, number, self.kv_head))
+        keys = w.permute(self.load(op.key, number, self.kv_head), (1, 0))
         zeros = w.number(0, self.wide, self.tile)
         factor = inverse_root(self.shape(op.query)[3]) if op.scale is None else op.scale
         scores = w.product(query, keys, zeros)

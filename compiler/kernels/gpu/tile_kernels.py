@@ -32,7 +32,8 @@ FAMILIES: Mapping[type[Operation], Family] = {
     **dict.fromkeys(SCANS, scan_program),
     AttentionOp: attention_program,
 }
-"""The families by the operations that they compute. The first such operation of a group decides."""
+"""The families by the operations that they compute. The first such operation of a group decides; a
+group without one is element-wise, or has no family."""
 
 
 def tile_kernel_of(
@@ -47,11 +48,9 @@ def tile_kernel_of(
     Choices are made by estimates, except for those that were `measured`.
     """
     found = [family for op in func.walk() if (family := FAMILIES.get(type(op))) is not None]
-    if not found:
-        return None
     try:
         group = group_of(func, target, elementwise, measured)
-        program = found[0](group)
+        program = (found[0] if found else row_program)(group)
         return None if program is None else kernel_from(group, program)
     except (NoKernel, UnknownExtent, TooComplex):
         return None

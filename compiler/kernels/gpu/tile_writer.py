@@ -151,13 +151,14 @@ class TileWriter:
         """Return the product of two matrices, added to `acc`."""
         return self.insert(reduce_ops.MmaFOp(lhs, rhs, acc))
 
-    def transpose(self, tile: SSAValue) -> SSAValue:
-        """Swap the dimensions of a matrix."""
+    def permute(self, tile: SSAValue, order: Sequence[int]) -> SSAValue:
+        """Return the tile whose dimension i is dimension `order[i]` of `tile`."""
+        if [*order] == [*range(len(order))]:
+            return tile
         type = tile_of(tile)
-        rows, columns = type.get_shape()
-        order = DenseArrayBase.from_list(i32, [1, 0])
-        result = type.with_shape((columns, rows))
-        return self.insert(shape_ops.PermuteOp(tile, types=[result], permutation=order))
+        result = type.with_shape([type.get_shape()[axis] for axis in order])
+        permutation = DenseArrayBase.from_list(i32, order)
+        return self.insert(shape_ops.PermuteOp(tile, types=[result], permutation=permutation))
 
     # Arithmetic. Operands that differ in shape are broadcast.
 

@@ -214,7 +214,10 @@ def test_global_pooling(name: str, element: str):
     for shape, layout in (((2, 65, 7, 9), "NCHW"), ((1, 7, 9, 100), "NHWC")):
         result = [n if layout[axis] in "NC" else 1 for axis, n in enumerate(shape)]
         properties = f'output_size = [1, 1], layout = "{layout}"'
-        check_operation(operation, properties, [random_array(shape, element)], [element], result)
+        data = [random_array(shape, element)]
+        check_operation(operation, properties, data, [element], result)
+        properties = f'layout = "{layout}"'
+        check_operation(f"nn.global_{name}_pool2d", properties, data, [element], result)
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
