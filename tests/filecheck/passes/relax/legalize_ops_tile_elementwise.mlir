@@ -4,15 +4,15 @@
 // CHECK-LABEL: func.func @bias
 // CHECK:       entry @fused_add(
 // CHECK-NOT:     divi {{.*}} : tile<1
-// CHECK:         make_tensor_view {{%.*}}, shape = [2, 16, 3136], strides = [50176, 3136, 1]
+// CHECK:         make_tensor_view {{%.*}}, shape = [16, 16, 3136], strides = [50176, 3136, 1]
 // CHECK:         make_partition_view {{%.*}} : partition_view<tile=(1x1x2048)
 // CHECK:         make_partition_view {{%.*}} : partition_view<tile=(1x1x1)
 // CHECK:         [[BIAS:%.*]] = broadcast {{%.*}} : tile<1x1x1xf32> -> tile<1x1x2048xf32>
 // CHECK:         addf {{%.*}}, [[BIAS]]
 // CHECK:         store_view_tko
-func.func @bias(%x: tensor<2x16x56x56xf32>, %b: tensor<16x1x1xf32>) -> tensor<2x16x56x56xf32> {
-  %0 = relax.add %x, %b : (tensor<2x16x56x56xf32>, tensor<16x1x1xf32>) -> tensor<2x16x56x56xf32>
-  return %0 : tensor<2x16x56x56xf32>
+func.func @bias(%x: tensor<16x16x56x56xf32>, %b: tensor<16x1x1xf32>) -> tensor<16x16x56x56xf32> {
+  %0 = relax.add %x, %b : (tensor<16x16x56x56xf32>, tensor<16x1x1xf32>) -> tensor<16x16x56x56xf32>
+  return %0 : tensor<16x16x56x56xf32>
 }
 
 // -----
