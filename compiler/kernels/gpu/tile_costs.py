@@ -36,6 +36,8 @@ FULL_TILE = 128 * 128
 """The elements of a tile from which on units are full."""
 LATENCY = 800
 """The cycles until an operand's tile is there."""
+WARPGROUP = 64
+"""The rows that a warpgroup multiplies at once, at twice the rate of its warps one by one."""
 MIN_REGISTERS = 16 << 10
 """The bytes of registers of a block with small tiles, in sums."""
 GATHER = 0.1
@@ -86,6 +88,8 @@ class ProductSpace(Space[ProductTiles]):
         rows, columns = (
             [s for s in SIDES if s <= max(16, power_of_two(n))] for n in (self.m, self.n)
         )
+        # A row of less than a line is a slow transfer.
+        columns = [s for s in columns if s == columns[-1] or s * self.bytes >= LINES[0]]
         terms = {min(line // self.bytes, max(16, power_of_two(self.k))) for line in LINES}
         for m, n, k, parts in product(rows, columns, sorted(terms), PARTS):
             most = ceil(self.k / k) if self.known else 1
@@ -96,7 +100,9 @@ class ProductSpace(Space[ProductTiles]):
         """Return whether the tiles fit into shared memory and registers."""
         wide = max(4, self.bytes)
         shared = STAGES * (m + n) * k * self.bytes
-        return m * n * wide <= ACCUMULATOR and shared <= self.target.l1_cache
+        # Without tensor cores, registers hold operands too.
+        room = ACCUMULATOR // 2 if self.is_scalar else ACCUMULATOR
+        return m * n * wide <= room and shared <= self.target.l1_cache
 
     def estimate(self, candidate: ProductTiles) -> float:
         c = candidate
@@ -109,7 +115,7 @@ class ProductSpace(Space[ProductTiles]):
             compute += GATHER * c.k * (c.m if self.gathered == "m" else c.n)
         load = (c.m + c.n) * c.k * self.bytes / L2_RATE
         # Blocks of a multiprocessor share its units, and wait for memory at the same time.
-        step = max(LATENCY / (STAGES - 1), resident * (STEP + max(compute, load)))
+        step = max((LATENCY + load) / (STAGES - 1), resident * (STEP + max(compute, load)))
         block = START + steps * step + resident * c.m * c.n * 4 / L2_RATE
         operands = self.batch * (self.m + self.n) * self.k * self.bytes
         time = ceil(blocks / (cores * resident)) * block
@@ -122,6 +128,11 @@ class ProductSpace(Space[ProductTiles]):
         return max(1, min(self.target.l1_cache // shared, ACCUMULATOR // registers))
 
     @property
+    def is_scalar(self) -> bool:
+        """Whether the products are computed without tensor cores."""
+        return self.kind_of_terms in ("f32", "f64")
+
+    @property
     def bandwidth(self) -> float:
         return MEMORY_RATE * self.target.cores
 
@@ -129,14 +140,17 @@ class ProductSpace(Space[ProductTiles]):
         """Return the products in a cycle: the smaller a tile, the more often operands are read
         from shared memory."""
         rate, full = RATES[self.kind_of_terms], FULL_TILE
-        if self.kind_of_terms in ("f32", "f64"):
-            full //= 4  # no tensor cores: registers are enough for smaller tiles
-        elif self.target.cpu in ("sm_90", "sm_100"):
+        if self.is_scalar:
+            full //= 4  # registers are enough for smaller tiles
+        elif self.target.cpu in ("sm_90", "sm_100") and c.m >= WARPGROUP:
             rate *= 2
         return rate * min(1, c.m * c.n / full) ** 0.25
 
     def combination(self, c: ProductTiles, tiles: int) -> float:
-        """Return the cycles of adding the parts: a launch, and twice their bytes."""
+        """Return the cycles of adding the parts: a launch, and the transfer of their bytes to
+        memory and back, or to the second cache if they fit."""
         if c.parts == 1:
             return 0
-        return LAUNCH + 2 * c.parts * tiles * c.m * c.n * 4 / (4 * self.bandwidth)
+        size = c.parts * tiles * c.m * c.n * 4
+        rate = self.bandwidth * (4 if size <= self.target.l2_cache else 1)
+        return LAUNCH + 2 * size / rate

@@ -128,3 +128,34 @@ def test_scattered_slices(sizes: str, reduction: str):
         "?x5xf32 ?x" + sizes.split()[1].split("x")[1] + "xi64 " + "?x" * len(shapes[2]) + "f32"
     )
     check_operation_in_lanes(operation, unknown, "?x5xf32", [data, places, updates], 1e-5)
+
+
+# Sorting: it is stable, and NaN comes last.
+
+
+@pytest.mark.parametrize(("size", "descending"), [(1, "false"), (129, "true"), (300, "false")])
+def test_sorting(size: int, descending: str):
+    data = np.round(random_array((2, size, 3), "f32"), 1)
+    data[0, size // 2 :: 5] = np.nan
+    data[1, ::3] = -0.0
+    properties = f"{{axis = 1 : i64, descending = {descending}}}"
+    shape = f"2x{size}x3"
+    check_operation_in_lanes(f"sort {properties}", f"{shape}xf32", f"{shape}xf32", [data])
+    check_operation_in_lanes(f"argsort {properties}", f"{shape}xf32", f"{shape}xi64", [data])
+    if size == 129:  # rows of unknown size are sorted by rank
+        check_operation_in_lanes(f"argsort {properties}", "?x?x?xf32", "?x?x?xi64", [data])
+
+
+TOP = [("f16", 1, "true"), ("i8", 40, "false"), ("ui8", 40, "true"), ("f64", 200, "true")]
+
+
+@table_test("element, k, largest", TOP)
+def test_topk(element: str, k: int, largest: str):
+    data = random_array((3, 400), element)
+    entries = check_operation_in_lanes(
+        f"topk {{k = {k} : i64, axis = 1 : i64, largest = {largest}}}",
+        f"3x400x{element}",
+        f"3x{k}x{element} 3x{k}xi64",
+        [data],
+    )
+    assert len(entries) == 6  # the keys, runs of 128 keys, merged in two steps, two results
