@@ -18,7 +18,8 @@ from ...passmanager.ir.walk import walk
 from ...passmanager.registry import make_ir_context
 from ..interpreters.arrays import NarrowFloat, codes_of, numbers_of
 from ..interpreters.cuda_tile.grid import launch
-from ..interpreters.cuda_tile.tile_program import TileProgram, TileProgramError
+from ..interpreters.cuda_tile.tile_program import TileProgram
+from ..interpreters.cuda_tile.tile_translation import TileProgramError
 from ..native.compiled import text_of
 from .device import Address, Grid, Scalar
 from .driver import OUT_OF_MEMORY, DriverError

@@ -6,7 +6,7 @@ counts them: an element of bf16 has two, though numpy holds it as f32.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import InterpretationError
 from ....dialects.cuda_tile import memory_ops as ops
 from ....dialects.cuda_tile.attributes import AtomicRMWMode as Mode
 from ....dialects.cuda_tile.types import PointerType
+from .block_axis import by_block
 from .device_buffer import DeviceBuffer
 from .race_check import MemoryAccess, RaceChecker
 from .tile_arithmetic import unsigned_bits
@@ -43,6 +44,12 @@ class DeviceMemory:
 
     checker: RaceChecker | None = None
     buffers: list[DeviceBuffer] = field(default_factory=list[DeviceBuffer])
+    blocks: int = 1
+    """The number of tile blocks that run at once."""
+    overwritten: list[tuple[Array, Any, Array]] = field(
+        default_factory=list[tuple[Array, Any, Array]]
+    )
+    """The parts of arrays that a batch has written, with their elements before."""
 
     def add(self, name: str, element: Attribute, data: Array, is_new: bool = False) -> np.int64:
         """Add a buffer and return its address."""
@@ -89,6 +96,16 @@ class DeviceMemory:
             return 0
         return self.checker.access(access, buffer, index, token)
 
+    def keep(self, array: Array, where: Any) -> None:
+        """Keep the elements of a part of an array, before a batch writes it."""
+        if self.blocks > 1:
+            self.overwritten.append((array, where, array[where].copy()))
+
+    def undo(self) -> None:
+        """Restore what the batch has written."""
+        for array, where, elements in reversed(self.overwritten):
+            array[where] = elements
+
 
 def poison(element: Attribute, memory: DeviceMemory) -> object:
     """Return the value of elements that have none: a NaN or 0x55 if accesses are checked, so that
@@ -103,6 +120,12 @@ def pointee_of(op: Operation) -> Attribute:
     pointer = element_of_value(op.operands[0])
     assert isinstance(pointer, PointerType)
     return pointer.pointee_type
+
+
+def alike(*tiles: Array) -> Sequence[Array]:
+    """Return tiles with the axis of blocks if one of them has it."""
+    shapes = {np.shape(tile) for tile in tiles}
+    return tiles if len(shapes) == 1 else np.broadcast_arrays(*tiles)
 
 
 # Loads and stores
@@ -127,6 +150,7 @@ def load(op: ops.LoadPtrTkoOp, memory: DeviceMemory) -> Compute:
         if mask is None or np.all(mask):
             values, after = gather(addresses, token)
             return values[()], after
+        addresses, mask = alike(addresses, mask)
         values = np.empty(addresses.shape, dtype)
         values[...] = undefined if padding is None else padding
         values[mask], after = gather(addresses[mask], token)
@@ -140,12 +164,16 @@ def store(op: ops.StorePtrTkoOp, memory: DeviceMemory) -> Compute:
     access, element = MemoryAccess.of(op), pointee_of(op)
 
     def compute(target: Array, value: Array, mask: Array | None, token: int | None) -> int:
-        addresses, values, after = np.asarray(target), np.asarray(value), token or 0
+        addresses, values = alike(np.asarray(target), value)
+        after = token or 0
         if mask is not None and not np.all(mask):
+            addresses, values, mask = alike(addresses, values, mask)
             addresses, values = addresses[mask], values[mask]
         for buffer, where, index in memory.parts(addresses, element):
             after |= memory.note(access, buffer, index, token or 0)
-            buffer.typed(element)[index] = values[where]
+            data = buffer.typed(element)
+            memory.keep(data, index)
+            data[index] = values[where]
         return after
 
     return compute
@@ -188,6 +216,7 @@ def exchange(
     shape = tile_shape(op.result)
 
     def update(data: Array, index: Array, operands: list[Array]) -> Array:
+        memory.keep(data, index)
         if len(np.unique(index)) == index.size:
             old = data[index]
             data[index] = function(old, *operands)
@@ -232,7 +261,9 @@ def read_modify_write(op: ops.AtomicRMWTkoOp, memory: DeviceMemory) -> Compute:
             addresses, values = addresses[mask], values[mask]
         for buffer, where, index in memory.parts(addresses, element):
             after |= memory.note(access, buffer, index, token or 0)
-            function.at(buffer.typed(element), index, values[where])
+            data = buffer.typed(element)
+            memory.keep(data, index)
+            function.at(data, index, values[where])
         return arg, after
 
     return accumulate
@@ -274,9 +305,9 @@ def joined(*_: object) -> Compute:
 
 
 POINTER_ACCESS: Mapping[type[Operation], Callable[[Any, DeviceMemory], Compute]] = {
-    ops.AllocaOp: allocate,
-    ops.AtomicCASTkoOp: compare_and_swap,
-    ops.AtomicRMWTkoOp: read_modify_write,
+    ops.AllocaOp: by_block(allocate, always=True),
+    ops.AtomicCASTkoOp: by_block(compare_and_swap, always=True),
+    ops.AtomicRMWTkoOp: by_block(read_modify_write, always=True),
     ops.JoinTokensOp: joined,
     ops.LoadPtrTkoOp: load,
     ops.MakeTokenOp: lambda op, memory: lambda: 0,

@@ -14,7 +14,8 @@ from ....dialects.cuda_tile.module_ops import EntryOp
 from ....dialects.cuda_tile.types import PointerType, TileType
 from .device_memory import DeviceMemory
 from .race_check import RaceChecker
-from .tile_program import TileProgram, TileProgramError
+from .tile_program import TileProgram
+from .tile_translation import TileProgramError
 from .tile_values import Array, device_size, tile_dtype
 
 __all__ = ["launch", "run_entry"]

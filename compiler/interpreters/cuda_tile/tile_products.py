@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.ir import Operation
 
 from ....dialects.cuda_tile import reduce_ops as ops
 from ....dialects.cuda_tile.attributes import Signedness
+from .block_axis import aligned
 from .tile_arithmetic import unsigned_bits
-from .tile_values import Array, Compute, Maker, element_of_value, fitting, tile_dtype
+from .tile_values import Array, Compute, Maker, element_of_value, fitting, tile_dtype, tile_shape
 
 __all__ = ["FOLDS", "PRODUCTS", "Combine"]
 
@@ -75,11 +76,15 @@ def combined(combine: Combine, now: Sequence[Array], before: Sequence[Array]) ->
     return [np.asarray(value) for value in combine(*(array for pair in pairs for array in pair))]
 
 
+def along(axis: int, part: slice | int) -> tuple[Any, ...]:
+    """Return the index of a part of an axis, which is counted from the last one, -1."""
+    return (..., part, *[slice(None)] * (-axis - 1))
+
+
 def reduction(op: ops.ReduceOp) -> Compute:
     """Return the reduction: a balanced tree of neighbors, so that their order stays."""
-    axis = op.dim.value.data
-    before = (slice(None),) * axis
-    odd, even, first = (*before, slice(1, None, 2)), (*before, slice(0, None, 2)), (*before, 0)
+    axis = op.dim.value.data - len(tile_shape(op.inputs[0]))
+    odd, even, first = (along(axis, part) for part in (slice(1, None, 2), slice(0, None, 2), 0))
 
     def compute(tiles: tuple[Array, ...], combine: Combine) -> tuple[Array, ...]:
         rows: Sequence[Array] = tiles
@@ -92,17 +97,20 @@ def reduction(op: ops.ReduceOp) -> Compute:
 
 def scan(op: ops.ScanOp) -> Compute:
     """Return the prefix reductions, by distances that double (Hillis and Steele)."""
-    axis, reverse = op.dim.value.data, bool(op.reverse.value.data)
+    rank = len(tile_shape(op.inputs[0]))
+    axis = op.dim.value.data - rank
+    order = along(axis, slice(None, None, -1 if op.reverse.value.data else 1))
 
     def compute(tiles: tuple[Array, ...], combine: Combine) -> tuple[Array, ...]:
-        rows = [np.moveaxis(tile, axis, 0)[:: -1 if reverse else 1] for tile in tiles]
+        rows = [tile[order] for tile in aligned(tiles, rank)]
         distance = 1
-        while distance < len(rows[0]):
-            later, before = [r[distance:] for r in rows], [r[:-distance] for r in rows]
-            parts = zip(rows, combined(combine, later, before), strict=True)
-            rows = [np.concatenate((row[:distance], part)) for row, part in parts]
+        while distance < rows[0].shape[axis]:
+            first, later = along(axis, slice(distance)), along(axis, slice(distance, None))
+            before = [row[along(axis, slice(-distance))] for row in rows]
+            parts = zip(rows, combined(combine, [row[later] for row in rows], before), strict=True)
+            rows = [np.concatenate((row[first], part), axis) for row, part in parts]
             distance *= 2
-        return tuple(np.moveaxis(row[:: -1 if reverse else 1], 0, axis) for row in rows)
+        return tuple(row[order] for row in rows)
 
     return compute
 

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Operation
 
 from ....dialects.cuda_tile import shape_ops as ops
 from ....passmanager.releases.floats import Float4E2M1FNType
+from .block_axis import aligned, by_block, leading
 from .tile_values import (
     Array,
     Binary,
@@ -43,26 +44,28 @@ def iota(op: ops.IotaOp) -> Compute:
 
 def broadcast(op: ops.BroadcastOp) -> Unary:
     """Return the repeated tile."""
-    shape = tile_shape(op.result)
-    return lambda source: np.broadcast_to(source, shape)
+    rank, shape = len(tile_shape(op.source)), tile_shape(op.result)
+    return lambda source: np.broadcast_to(source, leading(source, rank) + shape)
 
 
 def reshape(op: ops.ReshapeOp) -> Unary:
     """Return the tile in another shape."""
-    shape = tile_shape(op.result)
-    return lambda source: source.reshape(shape)
+    rank, shape = len(tile_shape(op.source)), tile_shape(op.result)
+    return lambda source: source.reshape(leading(source, rank) + shape)
 
 
 def permute(op: ops.PermuteOp) -> Unary:
     """Return the tile with permuted dimensions."""
     axes = op.permutation.get_values()
-    return lambda source: source.transpose(axes)
+    axes_after_blocks = (0, *(axis + 1 for axis in axes))
+    return lambda source: source.transpose(axes if source.ndim == len(axes) else axes_after_blocks)
 
 
 def concatenate(op: ops.CatOp) -> Binary:
     """Return two tiles beside each other."""
-    axis = op.dim.value.data
-    return lambda lhs, rhs: np.concatenate((lhs, rhs), axis)
+    rank = len(tile_shape(op.result))
+    axis = op.dim.value.data - rank
+    return lambda lhs, rhs: np.concatenate(aligned((lhs, rhs), rank), axis)
 
 
 def extract(op: ops.ExtractOp) -> Compute:
@@ -114,11 +117,11 @@ SHAPING: Mapping[type[Operation], Maker] = {
     ops.BroadcastOp: broadcast,
     ops.CatOp: concatenate,
     ops.ConstantOp: constant,
-    ops.ExtractOp: extract,
+    ops.ExtractOp: by_block(extract),
     ops.IotaOp: iota,
-    ops.PackOp: pack,
+    ops.PackOp: by_block(pack),
     ops.PermuteOp: permute,
     ops.ReshapeOp: reshape,
-    ops.UnpackOp: unpack,
+    ops.UnpackOp: by_block(unpack),
 }
 """The semantics by class."""

@@ -19,6 +19,7 @@ from ....dialects.cuda_tile.types import (
     StridedViewType,
     TileView,
 )
+from .block_axis import by_block
 from .device_buffer import DeviceBuffer
 from .device_memory import DeviceMemory, combination, poison
 from .race_check import MemoryAccess
@@ -185,6 +186,7 @@ def store_tile(op: ops.StoreViewTkoOp, memory: DeviceMemory) -> Compute:
 
     def compute(tile: Array, view: TilesInMemory, index: Sequence[Any], token: int | None) -> int:
         source, target = view.place(index)
+        memory.keep(view.array, source)
         view.array[source] = tile[target]
         if view.indices is None:
             return 0
@@ -200,6 +202,7 @@ def combine_tile(op: ops.AtomicRedViewTkoOp, memory: DeviceMemory) -> Compute:
 
     def compute(view: TilesInMemory, index: Sequence[Any], value: Array, token: int | None) -> int:
         source, target = view.place(index)
+        memory.keep(view.array, source)
         view.array[source] = function(view.array[source], value[target])
         if view.indices is None:
             return 0
@@ -235,14 +238,14 @@ def index_space(op: ops.GetIndexSpaceShapeOp, memory: DeviceMemory) -> Compute:
 
 
 VIEWS: Mapping[type[Operation], Callable[[Any, DeviceMemory], Compute]] = {
-    ops.AtomicRedViewTkoOp: combine_tile,
-    ops.GetIndexSpaceShapeOp: index_space,
-    ops.GetTensorShapeOp: tensor_shape,
-    ops.LoadViewTkoOp: load_tile,
-    ops.MakeGatherScatterViewOp: tiles,
-    ops.MakePartitionViewOp: tiles,
-    ops.MakeStridedViewOp: tiles,
-    ops.MakeTensorViewOp: tensor_view,
-    ops.StoreViewTkoOp: store_tile,
+    ops.AtomicRedViewTkoOp: by_block(combine_tile, always=True),
+    ops.GetIndexSpaceShapeOp: by_block(index_space),
+    ops.GetTensorShapeOp: by_block(tensor_shape),
+    ops.LoadViewTkoOp: by_block(load_tile),
+    ops.MakeGatherScatterViewOp: by_block(tiles),
+    ops.MakePartitionViewOp: by_block(tiles),
+    ops.MakeStridedViewOp: by_block(tiles),
+    ops.MakeTensorViewOp: by_block(tensor_view),
+    ops.StoreViewTkoOp: by_block(store_tile),
 }
 """The semantics by class."""

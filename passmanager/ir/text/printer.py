@@ -461,7 +461,7 @@ def _exact_printer(
 ) -> Callable[[PlainPrinter, Any], None] | None:
     """Return how attributes of a class are printed otherwise than by xDSL; None if they are not."""
     if issubclass(attribute_class, DenseIntOrFPElementsAttr):
-        return PlainPrinter.print_dense
+        return lambda printer, dense: printer.print_dense(dense)  # a subclass may hash it
     if issubclass(attribute_class, FloatData):
         return PlainPrinter.print_float_data
     if issubclass(attribute_class, UnregisteredAttr):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from functools import reduce
-from io import BytesIO
+from hashlib import sha256
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import numpy as np
@@ -191,6 +193,14 @@ def test_keys():
         cache.key_of(parsed(), "main3"),
     ]
     assert len({key, *others}) == 8
+
+
+def test_keys_have_hashes_of_constants():
+    """To print the weights of a model takes longer than to compile it."""
+    stream = StringIO()
+    cache.KeyPrinter(stream).print_op(parsed())
+    (digest,) = re.findall('dense<"(.*)">', stream.getvalue())
+    assert digest == sha256(np.arange(1, 301, dtype=np.float32).tobytes()).hexdigest()
 
 
 @needs_native

@@ -10,7 +10,7 @@ from support.tables import table_test
 from support.tiles import entry_of
 
 from passline.compiler.interpreters.cuda_tile.grid import run_entry
-from passline.compiler.interpreters.cuda_tile.tile_program import TileProgramError
+from passline.compiler.interpreters.cuda_tile.tile_translation import TileProgramError
 
 VIEW = "partition_view<tile=(4), tensor_view<8xf32, strides=[1]>>"
 START = f"""(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>) {{

@@ -12,8 +12,9 @@ from support.tiles import Array, entry_of
 
 from passline.compiler.interpreters.cuda_tile.device_memory import POINTER_ACCESS
 from passline.compiler.interpreters.cuda_tile.grid import run_entry
+from passline.compiler.interpreters.cuda_tile.launch_ops import OF_LAUNCH
 from passline.compiler.interpreters.cuda_tile.tile_products import FOLDS
-from passline.compiler.interpreters.cuda_tile.tile_program import OTHERS, PURE
+from passline.compiler.interpreters.cuda_tile.tile_translation import PURE
 from passline.compiler.interpreters.cuda_tile.tile_views import VIEWS
 from passline.dialects.cuda_tile import control_ops, module_ops
 from passline.dialects.cuda_tile.dialect import CUDA_TILE
@@ -149,7 +150,7 @@ def test_an_operation_that_does_not_exist_here():
 
 
 def test_all_operations_of_entries_have_semantics():
-    known = {*PURE, *OTHERS, *POINTER_ACCESS, *VIEWS, *FOLDS}
+    known = {*PURE, *OF_LAUNCH, *POINTER_ACCESS, *VIEWS, *FOLDS}
     translated = {
         *(control_ops.ForOp, control_ops.LoopOp, control_ops.IfOp, control_ops.YieldOp),
         *(control_ops.BreakOp, control_ops.ContinueOp, control_ops.ReturnOp),
