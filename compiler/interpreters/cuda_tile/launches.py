@@ -20,9 +20,7 @@ __all__ = ["LaunchFunctions"]
 
 
 @contextmanager
-def stored_as_codes(
-    values: Iterable[SSAValue], arguments: PythonValues
-) -> Generator[PythonValues]:
+def stored_as_codes(values: Iterable[SSAValue], arguments: PythonValues) -> Generator[PythonValues]:
     """Give the arguments of a launch, in which small floats are their codes; take the codes that it
     leaves as numbers."""
     elements = [element_type(value.type) for value in values]
