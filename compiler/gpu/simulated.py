@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from random import Random
 from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
@@ -35,8 +36,8 @@ ALIGNMENT = 256
 class SimulatedDevice:
     """A device in this process, for programs that run without a GPU.
 
-    `memory` are the bytes that it has, `checked` whether data races and accesses out of bounds are
-    errors.
+    `memory` are the bytes that it has. If it is `checked`, tile blocks run in a shuffled order, and
+    data races and accesses out of bounds are errors.
     """
 
     dlpack: tuple[int, int] = (2, 0)
@@ -48,6 +49,7 @@ class SimulatedDevice:
     ) -> None:
         self.target, self.name = target, f"simulated {target}"
         self._left, self._checked = memory, checked
+        self._order = Random(0) if checked else None
         self._memory: dict[int, Array] = {}
         self._starts: list[int] = []
 
@@ -115,7 +117,7 @@ class SimulatedDevice:
                 memory[key] = ArgumentNumbers(self._at(argument.value, argument.size), element)
             given.append(memory[key].array)
         try:
-            launch(kernel, grid, given)
+            launch(kernel, grid, given, self._order)
         except TileProgramError as error:
             raise DriverError(f"kernel {name} failed on {self.name}: {error}") from error
         for numbers in memory.values():

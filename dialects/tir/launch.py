@@ -18,6 +18,8 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, SymbolTable, Symbol
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from ..relax.types import SmallFloat
+
 __all__ = ["LaunchOp", "device_element"]
 
 
@@ -82,8 +84,10 @@ class LaunchOp(IRDLOperation):
 
 
 def device_element(type: Attribute) -> Attribute:
-    """Return the type by which a GPU stores the elements of a buffer of `type`: a byte for i1, and
-    signless integers."""
+    """Return the type by which a GPU stores the elements of a buffer of `type`: a byte for i1 and
+    small floats, and signless integers."""
+    if isinstance(type, SmallFloat):
+        return IntegerType(8)
     if isa(type, IntegerType):
         return IntegerType(max(8, type.bitwidth))
     return IntegerType(64) if isinstance(type, IndexType) else type

@@ -1,12 +1,13 @@
 """ONNX's own backend tests, run by the interpreter: each case passes, fails, or is not supported.
 
-    python tests/conformance/onnx_backend.py [--write] [--engine native] [-O LEVEL] [name ...]
+    python tests/conformance/onnx_backend.py [--write] [--engine ENGINE] [-O LEVEL] [name ...]
 
 runs the cases whose name contains one of the given names (all cases by default), and prints those
 that fail; with names also the unsupported ones. `--write` writes the results to docs/onnx.md.
 
-With `--engine native` the cases of single operators run as machine code, optimized at a level, by
-default 0; those that cannot be compiled are *refused*, and the reasons are counted.
+With `--engine native` the cases of single operators run as machine code, with `cuda-interpreter` as
+tile programs whose blocks are shuffled and checked for races; both are optimized at a level, by
+default 0. Those that cannot be compiled are *refused*, and the reasons are counted.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import sys
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -30,9 +31,11 @@ from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import Runner
+from support.gpu.checked import compile_checked
 from xdsl.dialects.builtin import ModuleOp
 
 from passline import compile
+from passline.compiler.execution import ArrayFunction
 from passline.compiler.frontends.onnx import UnsupportedModelError, UnsupportedNode, import_model
 from passline.compiler.frontends.onnx.contrib.signatures import LIMITS, REFUSED, contrib_names
 from passline.compiler.frontends.onnx.converters import CONVERTERS
@@ -49,6 +52,7 @@ __all__ = [
     "lists",
     "report",
     "run_case",
+    "run_compiled",
     "run_module",
     "table",
 ]
@@ -84,7 +88,7 @@ class Outcome:
     """The outcome of a case: its status, and the reasons if it did not pass."""
 
     status: str
-    """`passed`, `unsupported` or `failed`; as machine code also `refused`."""
+    """`passed`, `unsupported` or `failed`; of compiled code also `refused`."""
     reasons: Sequence[str] = ()
 
 
@@ -224,14 +228,14 @@ def run_form(case: Case) -> Outcome:
     return Outcome("passed")
 
 
-def run_native(case: Case, level: int = 0) -> Outcome:
-    """Run a case as machine code, and compare its outputs."""
+def run_compiled(case: Case, engine: str = "native", level: int = 0) -> Outcome:
+    """Run a case as code of an engine in `COMPILERS`, and compare its outputs."""
     try:
         module = import_model(case.model, shapes=lengths_of_sequences(case))
     except UnsupportedModelError as error:
         return Outcome("unsupported", [reason(node, case.group) for node in error.nodes])
     try:
-        function = compile(module, level=level)
+        function = COMPILERS[engine](module, level)
     except PasslineError as error:
         return Outcome("refused", [str(error)])
     except Exception as error:
@@ -243,6 +247,12 @@ def run_native(case: Case, level: int = 0) -> Outcome:
     except Exception as error:
         return Outcome("failed", [f"{type(error).__name__}: {error}"])
     return Outcome("passed")
+
+
+COMPILERS: Mapping[str, Callable[[ModuleOp, int], ArrayFunction]] = {
+    "native": lambda module, level: compile(module, level=level),
+    "cuda-interpreter": lambda module, level: compile_checked(module, level=level),
+}
 
 
 def flattened(values: Sequence[object]) -> list[object]:
@@ -548,20 +558,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write docs/onnx.md")
     parser.add_argument("--lists", action="store_true", help="write its lists alone: runs no case")
-    parser.add_argument("--engine", choices=("numpy", "native"), default="numpy")
+    parser.add_argument("--engine", choices=("numpy", *COMPILERS), default="numpy")
     parser.add_argument("-O", dest="level", type=int, default=0, help="the level of optimization")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     names: list[str] = args.names
-    native: bool = args.engine == "native"
+    compiled: bool = args.engine in COMPILERS
     if args.lists:
         counts, _, _ = DOCS.read_text().partition(LISTS.partition("\n")[0])
         DOCS.write_text(counts + lists())
         return
     level: int = args.level
     outcomes = [
-        (case, run_native(case, level) if native else run_case(case))
-        for case in (node_cases() if native else all_cases())
+        (case, run_compiled(case, args.engine, level) if compiled else run_case(case))
+        for case in (node_cases() if compiled else all_cases())
         if not names or any(name in case.name for name in names)
     ]
     for case, outcome in outcomes:

@@ -15,7 +15,7 @@ from onnx_backend import (
     model_cases,
     node_cases,
     run_case,
-    run_native,
+    run_compiled,
     table,
 )
 from support.native.needs_llvmlite import needs_native
@@ -96,14 +96,14 @@ SAMPLE = """
 @pytest.mark.parametrize("name", SAMPLE)
 def test_cases_as_machine_code(name: str):
     (case,) = (case for case in node_cases() if case.name == f"test_{name}")
-    outcome = run_native(case)
+    outcome = run_compiled(case)
     assert outcome.status == "passed", outcome.reasons
 
 
 @needs_native
 @pytest.mark.models
 def test_no_case_is_wrong_as_machine_code():
-    outcomes = [(case.name, run_native(case)) for case in node_cases()]
+    outcomes = [(case.name, run_compiled(case)) for case in node_cases()]
     assert not [(n, o.reasons) for n, o in outcomes if o.status == "failed"]
     assert sum(outcome.status == "passed" for _, outcome in outcomes) >= 1800
 

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.ir import SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from ....dialects.relax.types import SmallFloat
 from ....dialects.tir.ops import LaunchOp
+from ..arrays import codes_of, numbers_of
+from ..tir.table import element_type
 from ..xdsl_interpreter import DirectInterpreter
 
 __all__ = ["LaunchFunctions"]
+
+
+@contextmanager
+def stored_as_codes(values: Iterable[SSAValue], arguments: PythonValues) -> Generator[PythonValues]:
+    """Give the arguments of a launch, in which small floats are their codes; take the codes that it
+    leaves as numbers."""
+    elements = [element_type(value.type) for value in values]
+    given = tuple(
+        codes_of(argument, element) if isinstance(element, SmallFloat) else argument
+        for argument, element in zip(arguments, elements, strict=True)
+    )
+    yield given
+    for argument, codes, element in zip(arguments, given, elements, strict=True):
+        if isinstance(element, SmallFloat):
+            argument[...] = numbers_of(codes, element)
 
 
 @register_impls
@@ -36,7 +58,8 @@ class LaunchFunctions(InterpreterFunctions):
             lambda: TileProgram(entry, warn is not None, interpreter.file),
         )
         x, y, z = args[:3]
-        warnings = launch(program, (x, y, z), args[3:])
+        with stored_as_codes(op.arguments, args[3:]) as given:
+            warnings = launch(program, (x, y, z), given)
         if warn is not None:
             for text in warnings:
                 warn(text)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from math import copysign, inf, isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -332,7 +332,7 @@ def exact_fma(lhs: float, rhs: float, acc: float) -> float:
     try:
         return float(exact) if exact else inexact  # a sum of 0 has a sign
     except OverflowError:
-        return copysign(inf, exact)
+        return inf if exact > 0 else -inf
 
 
 def ordered_zeros(function: np.ufunc) -> Compute:

@@ -54,7 +54,7 @@ def truncate(x: Lanes, element: SmallFloat) -> Lanes:
     form = format_of(element)
     digits, step = scale(form)
     size = abs(x) * (1 / step)
-    size = size.where("olt", 2.0**40, size, size.number(2.0**40))
+    size = size.where("olt", 2.0**1000, size, size.number(2.0**1000))  # infinities, too
     exponent = (size.bits() >> 52) - (1023 + digits)
     exponent = exponent.integer(arith.MaxSIOp, 0)
     part = size * power(integer(x, 0) - exponent)

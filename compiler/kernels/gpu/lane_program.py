@@ -36,7 +36,7 @@ from ....passmanager.ir.walk import walk
 from ...analysis.constant_evaluator import integer_constant
 from ...analysis.dependence import base_of
 from ..choices import NoKernel
-from .scalar_ops import constant, on_tiles, tile_element
+from .scalar_ops import DIVISIONS, constant, on_tiles, tile_element
 from .tile_writer import WEAK, TileReduction, TileWriter, tile_of
 
 __all__ = ["REGISTERS", "LaneProgram", "Stride"]
@@ -167,6 +167,8 @@ class LaneProgram:
                 self.buffer(op.results[0])
             case _:
                 operands = [self.value(v) for v in op.operands]
+                if isinstance(op, DIVISIONS) and integer_constant(op.rhs) in (None, 0):
+                    operands[1] = self.where_masked(operands[1], 1)
                 self.values[op.results[0]] = on_tiles(self.w, op, operands, self.index)
 
     def value(self, value: SSAValue) -> SSAValue:
@@ -178,6 +180,12 @@ class LaneProgram:
     def everywhere(self, tile: SSAValue) -> SSAValue:
         """Return a tile with an element for each lane."""
         return self.w.broadcast(tile, self.shape)
+
+    def where_masked(self, tile: SSAValue, other: int) -> SSAValue:
+        """Return a tile with another number in the lanes that are masked: it may be anything."""
+        if self.mask is None:
+            return tile
+        return self.w.select(self.mask, tile, self.w.number(other, tile_of(tile).element_type))
 
     def number(self, value: int) -> SSAValue:
         return self.w.number(value, self.index)
@@ -241,12 +249,10 @@ class LaneProgram:
         """Return the maximum of an index over the lanes that are not masked."""
         if not tile_of(extent).get_shape():
             return extent
-        if self.mask is not None:
-            extent = self.w.select(self.mask, extent, self.number(0))
         size = 1
         for n in self.shape:
             size *= n
-        line = self.w.reshape(extent, (size,))
+        line = self.w.reshape(self.where_masked(extent, 0), (size,))
         most = self.w.reduce(line, 0, TileReduction("maximum", -1))
         return self.w.reshape(most, ())
 

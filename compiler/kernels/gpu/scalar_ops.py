@@ -29,14 +29,14 @@ from ....dialects.cuda_tile import elementwise_ops as tile
 from ....dialects.cuda_tile.attributes import ComparisonPredicate, RoundingMode, Signedness
 from ....dialects.relax.types import SmallFloat, is_integer, is_unsigned
 from ....dialects.tir.ops import LikelyOp, YieldOp
-from ..approximations import exponential, logarithm, trigonometric
+from ..approximations import double_precision, exponential, logarithm, trigonometric
 from ..approximations.arithmetic import Lanes
 from ..approximations.polynomials import Expansion, in_f64
 from ..approximations.small_codes import number_of, truncate
 from ..choices import NoKernel
 from .tile_writer import TileWriter, tile_of
 
-__all__ = ["on_tiles", "scalar_block_on_tiles", "tile_element"]
+__all__ = ["DIVISIONS", "on_tiles", "scalar_block_on_tiles", "tile_element"]
 
 OnTiles: TypeAlias = Callable[[TileWriter, Operation, Sequence[SSAValue]], SSAValue]
 SIGNED, UNSIGNED = Signedness.SIGNED, Signedness.UNSIGNED
@@ -326,6 +326,13 @@ FLOAT_PREDICATES = (
 """The predicates of `arith.cmpi` and `arith.cmpf` by their numbers."""
 
 
+DIVISIONS = (
+    *(arith.CeilDivSIOp, arith.CeilDivUIOp, arith.DivSIOp, arith.DivUIOp),
+    *(arith.FloorDivSIOp, arith.RemSIOp, arith.RemUIOp),
+)
+"""The operations that have no result where the second operand is 0."""
+
+
 TABLE: Mapping[type[Operation], OnTiles] = {
     arith.AddfOp: same(tile.AddFOp),
     arith.AddiOp: same(tile.AddIOp),
@@ -391,42 +398,16 @@ TABLE: Mapping[type[Operation], OnTiles] = {
 # Functions that tiles lack are expanded to arithmetic, as for processors.
 
 
-def erf_of_f64(x: Lanes) -> Lanes:
-    """Compute erf by the series 2 / sqrt(pi) * x * e^(-x^2) * sum((2 x^2)^n / (2n + 1)!!), whose
-    terms are positive. It is 1 from 6 on."""
-    bound = x.where("ogt", 6.0, 6.0, x)
-    bound = bound.where("olt", -6.0, -6.0, bound)
-    square = bound * bound
-    total = x.number(1.0)
-    for n in range(140, 0, -1):
-        total = total * square * (2.0 / (2 * n + 1)) + 1.0
-    power = (-square).insert(math.ExpOp((-square).value))
-    return bound * power * total * 1.1283791670955126
-
-
-def arcsine(x: Lanes) -> Lanes:
-    return x.insert(math.Atan2Op(x.value, _leg(x).value))
-
-
-def arccosine(x: Lanes) -> Lanes:
-    return x.insert(math.Atan2Op(_leg(x).value, x.value))
-
-
-def _leg(x: Lanes) -> Lanes:
-    product = (x.number(1.0) - x) * (x + 1.0)
-    return x.insert(math.SqrtOp(product.value))
-
-
 EXPANSIONS: Mapping[type[Operation], tuple[Expansion, Expansion]] = {
-    math.AcosOp: (trigonometric.acos, arccosine),
-    math.AcoshOp: (in_f64(logarithm.acosh), logarithm.acosh),
-    math.AsinOp: (trigonometric.asin, arcsine),
-    math.AsinhOp: (in_f64(logarithm.asinh), logarithm.asinh),
-    math.AtanhOp: (in_f64(logarithm.atanh), logarithm.atanh),
-    math.CbrtOp: (in_f64(exponential.cbrt), exponential.cbrt),
-    math.ErfOp: (exponential.erf, erf_of_f64),
+    math.AcosOp: (trigonometric.acos, double_precision.acos),
+    math.AcoshOp: (in_f64(logarithm.acosh), double_precision.acosh),
+    math.AsinOp: (trigonometric.asin, double_precision.asin),
+    math.AsinhOp: (in_f64(logarithm.asinh), double_precision.asinh),
+    math.AtanhOp: (in_f64(logarithm.atanh), double_precision.atanh),
+    math.CbrtOp: (in_f64(exponential.cbrt), double_precision.cbrt),
+    math.ErfOp: (exponential.erf, double_precision.erf),
     math.ExpM1Op: (in_f64(exponential.expm1), exponential.expm1_of_f64),
-    math.Log10Op: (in_f64(logarithm.log10_in_f64), logarithm.log10_in_f64),
+    math.Log10Op: (in_f64(logarithm.log10_in_f64), double_precision.log10_of_f64),
     math.Log1pOp: (in_f64(logarithm.log1p), exponential.log1p_of_f64),
 }
 """The expansions of functions on f32, and on f64."""

@@ -1,6 +1,7 @@
 """The laws of passes, checked on each case of their FileCheck files: the result is valid, a
 second run changes nothing, functions whose ops have semantics compute the same as before, and those
-that a line `// UNCHANGED: @name` names are as they were."""
+that a line `// UNCHANGED: @name` names are as they were. A line `// COMPARED: @name` names one that
+must have been compared."""
 
 from __future__ import annotations
 
@@ -8,12 +9,13 @@ import re
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import ParseError
 
 from passline.passes import REPLACEMENTS
-from passline.passmanager import PassContext, PassInstrument, PasslineError
+from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.text.parser import parse_module, split_chunks
 from passline.passmanager.ir.verifier import verify
@@ -22,6 +24,9 @@ from passline.passmanager.registry import installed, make_ir_context
 
 from ..needs_numpy import HAS_NUMPY
 from ..suites.inprocess import passline_opt
+
+if TYPE_CHECKING:
+    from passline.instruments import SemanticsInstrument
 
 __all__ = ["check_laws", "check_printed", "pipeline_of"]
 
@@ -39,7 +44,7 @@ MAX_STEPS = 1 << 12
 """The budget of a function for the comparison of results."""
 
 
-def comparison() -> list[PassInstrument]:
+def comparison() -> list[SemanticsInstrument]:
     """Return the instrument that compares results with those before each pass. Without numpy there
     is none: in the environment of the infrastructure alone, the other laws are checked."""
     if not HAS_NUMPY:
@@ -58,7 +63,8 @@ def check_laws(path: Path, pipeline: str) -> None:
         except ParseError as error:
             raise AssertionError(str(error)) from error
         before = module.clone()
-        with PassContext(opt_level=4, instruments=comparison()):
+        instruments = comparison()
+        with PassContext(opt_level=4, instruments=instruments):
             # As passline-opt does: `canonicalize` is Passline's own.
             sequential = parse_pipeline(pipeline, installed().passes | REPLACEMENTS)
             try:
@@ -68,6 +74,10 @@ def check_laws(path: Path, pipeline: str) -> None:
                     raise
                 continue  # a case that shows an error; its CHECK lines say which
         verify(module)
+        for instrument in instruments:
+            for name in re.findall(r"^ *// COMPARED: @(\S+)$", chunk.decode(), re.MULTILINE):
+                reason = instrument.unchecked.get(name, "no pass changed it")
+                assert name in instrument.checked, f"@{name} was not compared: {reason}"
         for name in re.findall(r"^ *// UNCHANGED: @(\S+)$", chunk.decode(), re.MULTILINE):
             shown = str(SymbolTable.lookup_symbol(module, name))
             assert shown == str(SymbolTable.lookup_symbol(before, name)) != "None", (
