@@ -98,7 +98,7 @@ status cuStreamEndCapture(void *stream, void **result) { capturing = 0; *result 
 status cuGraphInstantiateWithFlags(void **exec, void *g, unsigned long long flags) {
   *exec = malloc(sizeof(graph)); memcpy(*exec, g, sizeof(graph)); return 0; }
 status cuGraphLaunch(void *exec, void *stream) {
-  graph *g = exec; LOG("graph of %d\n", g->count);
+  graph *g = exec; LOG("graph of %d\n", g->count); launched = 1;
   for (int i = 0; i < g->count; i++) perform(&g->items[i]);
   return 0; }
 status cuGraphDestroy(void *g) { free(g); return 0; }

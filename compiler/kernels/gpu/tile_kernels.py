@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xdsl.dialects.builtin import ArrayAttr, FusedLoc, NameLoc, NoneAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
@@ -61,4 +62,9 @@ def gpu_kernel_of(func: FuncOp, target: Target, measured: Sequence[Choice] | Non
     """Return the kernel of `func` on a GPU: tile programs, or else loops, of which
     `lower-to-cuda-tile` makes tile programs; NoKernel if there is neither."""
     found = tile_kernel_of(func, target, elementwise_on_tiles, measured)
-    return found or kernel_of(func, target, measured=measured)
+    kernel = found or kernel_of(func, target, measured=measured)
+    places = [NameLoc(StringAttr(op.name), op.location) for op in func.body.block.ops]
+    kernel.func.location = FusedLoc(ArrayAttr(places[:-1]), NoneAttr())
+    for entry in found.entries if found is not None else ():
+        entry.location = kernel.func.location
+    return kernel

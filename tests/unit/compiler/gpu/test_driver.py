@@ -73,9 +73,11 @@ def test_fill(cuda: FakeCuda, pattern: bytes, count: int, expected: list[str]):
     assert array.tobytes() == pattern * count
 
 
-def test_events(cuda: FakeCuda):
+def test_events(cuda: FakeCuda, add: Make):
     device = cuda.device()
     assert device.seconds(device.event(), device.event()) == 2e-3
+    times = compile_for_device(add(), "main", None, device).step_times(X)
+    assert [(time.name, time.seconds) for time in times] == [("add", 2e-3)] * 2
 
 
 # Errors
@@ -150,12 +152,15 @@ def test_grid_that_exceeds_a_limit(cuda: FakeCuda):
         cuda.device().launch(0, "f", (1, 70000, 1), [])
 
 
-def test_a_fault_names_the_last_kernels(cuda: FakeCuda, add: Make):
+@pytest.mark.parametrize("calls", [0, 1, 2])  # the third is the launch of a graph
+def test_a_fault_names_the_last_kernels(cuda: FakeCuda, add: Make, calls: int):
     function = compile_for_device(add(), "main", None, cuda.device())
+    for _ in range(calls):
+        function(X)
     cuda.set(fault=700)
     text = (
-        r"a kernel failed on Fake: CUDA_ERROR_ILLEGAL_ADDRESS; the last ones are "
-        r"@add at .*:9:3, @add at .*:11:3; PASSLINE_CUDA_SYNC=1 tells which it is"
+        r"^a kernel failed on Fake: CUDA_ERROR_ILLEGAL_ADDRESS; of 2 launches, the last are of "
+        r"@add at .*:9:3, @add at .*:11:3; in a new process, PASSLINE_CUDA_SYNC=1 tells which it is"
     )
     with pytest.raises(DriverError, match=text):
         function(X)
@@ -165,7 +170,10 @@ def test_a_fault_names_its_kernel(cuda: FakeCuda, add: Make, monkeypatch: pytest
     monkeypatch.setenv("PASSLINE_CUDA_SYNC", "1")
     function = compile_for_device(add(), "main", None, cuda.device())
     cuda.set(fault=700)
-    with pytest.raises(DriverError, match=r"ILLEGAL_ADDRESS; it is @add at .*add.mlir:9:3$"):
+    text = (
+        r"^kernel @add at .*add.mlir:9:3 failed on Fake: CUDA_ERROR_ILLEGAL_ADDRESS; start .*races$"
+    )
+    with pytest.raises(DriverError, match=text):
         function(X)
 
 
