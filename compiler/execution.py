@@ -76,6 +76,10 @@ def device_of(engine: str, target: Target | None) -> Device:
         return default_device()
     from .gpu.simulated import simulated_device
 
+    if target is not None and not target.is_cuda:
+        raise PasslineError(
+            f"{engine} cannot run code for {target}: expected one of {', '.join(GPUS)}"
+        )
     return simulated_device("sm_90" if target is None else target.cpu)
 
 

@@ -127,9 +127,8 @@ class PasslineCompileMain(PasslineOptMain):
         kinds = ON_GPU if target.is_cuda else ON_PROCESSORS
         if self.kind not in kinds:
             raise PasslineError(
-                f"there is no {KINDS[self.kind].partition(' ')[2]} for {target.cpu}: expected an "
-                f"output file with the suffix {', '.join(f'.{kind}' for kind in kinds)}; or name "
-                "another target with --target"
+                f"{KINDS[self.kind]} cannot be made for {target.cpu}: expected an output file with "
+                f"the suffix {', '.join(f'.{kind}' for kind in kinds)}, or another --target"
             )
         if target.is_cuda:
             return target
@@ -156,7 +155,10 @@ class PasslineCompileMain(PasslineOptMain):
             result.header.write(manifest)
             return result.write_parts([code])
         function, target, threads = self.args.function, self.target, self.args.threads
-        signature, compiler = signature_of(entry_function(prog, function)), f"passline {__version__}"
+        signature, compiler = (
+            signature_of(entry_function(prog, function)),
+            f"passline {__version__}",
+        )
         runtime = None
         with paused_collector():
             if target.is_cuda:
@@ -165,9 +167,7 @@ class PasslineCompileMain(PasslineOptMain):
             else:
                 prepared = prepare(prog, function, target, threads)
         name, failures = library_name(self.args), prepared.failures
-        interface = Interface(
-            name, signature, prepared.entry, failures, target, compiler, runtime
-        )
+        interface = Interface(name, signature, prepared.entry, failures, target, compiler, runtime)
         result.header.write(header_text(interface))
         result.write_parts(self.parts(prepared, interface))
 

@@ -148,7 +148,9 @@ class DeviceWork:
 
     def address(self, buffer: SSAValue) -> SSAValue:
         if not is_plain(_type_of(buffer)):
-            raise PasslineError(f"'{self.point.name}'{place_of(self.point)} is on a buffer with gaps")
+            raise PasslineError(
+                f"'{self.point.name}'{place_of(self.point)} is on a buffer with gaps"
+            )
         return self.add(memref.ExtractAlignedPointerAsIndexOp.get(buffer))
 
     def viewed(

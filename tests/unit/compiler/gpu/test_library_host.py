@@ -13,7 +13,7 @@ from support.native.needs_llvmlite import needs_native
 from support.suites.inprocess import Result, capture
 
 import passline
-from passline.compiler.compile.runtime import Library, LibraryError
+from passline.compiler.compile.runtime import Library
 from passline.compiler.gpu.assemble import TILEIRAS
 from passline.compiler.gpu.build import lowering_to_tiles
 from passline.dialects.target import Target, set_target
