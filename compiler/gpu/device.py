@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from xdsl.ir import Operation
 
 from ...dialects.cuda_tile.module_ops import ModuleOp as TileModuleOp
-from ...dialects.target import Target
-from .assemble import assemble
+from ...dialects.target import NAMED, Target
+from ...passmanager.errors import PasslineError
+from .assemble import GPUS, assemble
 from .driver import (
     FAULTS,
     INVALID_IMAGE,
@@ -114,6 +115,23 @@ class Device(Protocol):
     def wait_in(self, stream: int) -> None:
         """Let another stream wait for all work so far."""
         ...
+
+
+def target_of_device(device: Device) -> Target:
+    """Return the target for a device: that of its name, or the newest before it, with its name;
+    PasslineError for a device for which no code can be assembled."""
+    number = int(device.target.removeprefix("sm_"))
+    if number not in GPUS:
+        known = ", ".join(f"sm_{gpu}" for gpu in GPUS)
+        raise PasslineError(f"{device.name} is an {device.target}: expected one of {known}")
+    named = max(n for name in NAMED if (n := _number_of(name)) <= number)
+    is_named = named == number
+    return Target(device.target if is_named else f'sm_{named}{{cpu="{device.target}"}}')
+
+
+def _number_of(target: str) -> int:
+    """Return the number of a GPU, 0 for a processor."""
+    return int(target.removeprefix("sm_")) if target.startswith("sm_") else 0
 
 
 LIMITS = (2**31 - 1, 65535, 65535)
@@ -234,7 +252,7 @@ class CudaDevice:
 
     def assemble(self, kernels: Operation) -> bytes:
         assert isinstance(kernels, TileModuleOp)
-        return assemble(kernels, Target(self.target))
+        return assemble(kernels, target_of_device(self))
 
     def load(self, code: bytes) -> LoadedCode:
         self._enter()

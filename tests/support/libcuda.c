@@ -76,7 +76,7 @@ status cuMemAlloc_v2(void **address, size_t size) {
   blocks[block_count] = *address; sizes[block_count++] = size;
   LOG("alloc %zu\n", size); return 0; }
 status cuMemFree_v2(void *address) {
-  for (int i = 0; i < block_count; i++) if (blocks[i] == address) {
+  for (int i = 0; address && i < block_count; i++) if (blocks[i] == address) {
     memory += sizes[i]; blocks[i] = 0; LOG("free %zu\n", sizes[i]); free(address); return 0; }
   return 1; }
 status cuMemAllocAsync(void **address, size_t size, void *stream) { return cuMemAlloc_v2(address, size); }

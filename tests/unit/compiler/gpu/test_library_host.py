@@ -13,13 +13,12 @@ from support.native.needs_llvmlite import needs_native
 from support.suites.inprocess import Result, capture
 
 import passline
-from passline.compiler.compile.runtime import Library
-from passline.compiler.gpu.assemble import TILEIRAS
+from passline.compiler.compile.runtime import Library, LibraryError
 from passline.compiler.gpu.build import lowering_to_tiles
 from passline.dialects.target import Target, set_target
 from passline.tools.compile import PasslineCompileMain
 
-pytestmark = [needs_native, needs_cc]
+pytestmark = [needs_native, needs_cc, pytest.mark.usefixtures("assembler")]
 
 MODELS = {
     "known sizes and weights": (
@@ -58,15 +57,6 @@ func.func @main(%x: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
 @pytest.fixture(scope="module")
 def cuda(tmp_path_factory: pytest.TempPathFactory) -> FakeCuda:
     return FakeCuda(tmp_path_factory.mktemp("cuda"), is_found=True)
-
-
-@pytest.fixture(autouse=True)
-def _assembler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set an assembler that is played, and no cache."""
-    (tool := tmp_path / "tileiras").write_text('#!/bin/sh\nshift $(($# - 1)); echo cubin > "$1"\n')
-    tool.chmod(0o755)
-    monkeypatch.setenv(TILEIRAS, str(tool))
-    monkeypatch.setenv("PASSLINE_CACHE_SIZE", "0")
 
 
 def compiled(text: str, folder: Path, *options: str) -> Result:
@@ -111,3 +101,48 @@ def test_a_library_computes_what_numpy_does(cuda: FakeCuda, tmp_path: Path, name
     )
     uploaded = [line.split()[1] for line in log if line.startswith("upload")]
     assert allocated == sorted([*freed, *uploaded])  # weights stay
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"memory": 100}, "said by the driver"),
+        ({"fault": 700}, "said by the driver"),
+        ({"launch": 701}, "said by the driver"),
+    ],
+)
+def test_a_call_that_fails_frees_its_memory(
+    cuda: FakeCuda, tmp_path: Path, settings: dict[str, int], text: str
+):
+    model, shapes = MODELS["unknown sizes"]
+    function, given = library(cuda, model, tmp_path), arguments(model, shapes)
+    cuda.set(**settings)
+    cuda.log()
+    with pytest.raises(LibraryError, match=text):
+        function(*given)
+    log = cuda.log()
+    words = [line.split()[0] for line in log]
+    assert words.count("alloc") == words.count("free")
+    cuda.set(memory=1 << 20, fault=0, launch=0)
+    np.testing.assert_allclose(function(*given)[0], passline.run(model, *given)[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("setting", "text"),
+    [
+        ({"devices": 0}, "said by the driver"),
+        ({"image": 209}, "does not run kernels for sm_90: expected driver 580 or newer"),
+    ],
+)
+def test_a_library_that_cannot_start(
+    cuda: FakeCuda, tmp_path: Path, setting: dict[str, int], text: str
+):
+    model, shapes = MODELS["unknown sizes"]
+    function = library(cuda, model, tmp_path)
+    cuda.set(**setting)
+    try:
+        for _ in range(2):
+            with pytest.raises(LibraryError, match=text):
+                function(*arguments(model, shapes))
+    finally:
+        cuda.set(devices=1, image=0)
