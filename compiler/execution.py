@@ -76,6 +76,8 @@ def device_of(engine: str, target: Target | None) -> Device:
         return default_device()
     from .gpu.simulated import simulated_device
 
+    if target is not None and not target.is_cuda:
+        raise PasslineError(f"{engine} cannot run code for {target}: expected a GPU, such as sm_90")
     return simulated_device("sm_90" if target is None else target.cpu)
 
 

@@ -180,7 +180,9 @@ class PasslineRunMain(PasslineOptMain):
     @cached_property
     def gpu_target(self) -> Target:
         """The target that kernels of a GPU are made for."""
-        return processor_of(self.args) or Target(self.device.target)
+        from ..compiler.gpu.device import target_of_device
+
+        return processor_of(self.args) or target_of_device(self.device)
 
     def required_passes(self) -> Sequence[str]:
         """Add the passes that machine code needs, which --stop-after does not leave out."""

@@ -21,6 +21,7 @@ from ...dialects.target import Target
 from ...passmanager.errors import NotInstalledError, PasslineError, install_hint
 from ..native.cache import read_entry, stamp_of, write_entry
 from ..native.compiled import Damaged
+from .debug_places import with_scopes
 
 __all__ = ["TILEIRAS", "AssemblyError", "Resources", "assemble", "find_tileiras", "resources"]
 
@@ -69,17 +70,19 @@ def assemble(
     target: Target,
     *,
     version: tuple[int, int] = (13, 3),
-    options: Sequence[str] = (),
+    options: Sequence[str] = ("--lineinfo",),
     cached: bool = True,
 ) -> bytes:
-    """Return the cubin of the kernels in a module for a GPU.
+    """Assemble the kernels in `module` for a GPU, and return the cubin.
 
-    `version` is that of the bytecode between them, `options` are those of `tileiras`, such as
-    `--lineinfo`. A cubin that the cache has is not assembled again. Errors: AssemblyError,
-    NotInstalledError; PasslineError for a target that is no GPU.
+    `version` is that of the bytecode that the assembler reads. `options` are passed to it;
+    `--lineinfo` writes a table of source lines, which profilers and compute-sanitizer show. A cubin
+    in the cache is not assembled again.
+
+    Errors: AssemblyError, NotInstalledError; PasslineError for a target that is no GPU.
     """
     gpu = _gpu_of(target)
-    bytecode = write_tile_bytecode(module, version)
+    bytecode = write_tile_bytecode(with_scopes(module), version)
     tool = find_tileiras()
     key = _key(bytecode, gpu, stamp_of([tool]), *options)
     if cached and (found := read_entry(key, _read_cubin)) is not None:

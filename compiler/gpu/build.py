@@ -29,7 +29,7 @@ from ..native.lowering import NECESSARY as NECESSARY_ON_BUFFERS
 from ..native.lowering import lowering_to_kernels
 from ..native.preparation.assertions import Failures
 from .cuda_function import CudaFunction
-from .device import Device
+from .device import Device, target_of_device
 from .program import DeviceProgram, check_host_functions, entry_kinds
 from .shadows import device_dtype
 
@@ -80,7 +80,7 @@ def cached_device_function(
 
 def target_for(module: ModuleOp, target: Target | None, device: Device) -> Target:
     """Return the target that kernels are made for; PasslineError if it is no GPU."""
-    target = target or entered_target(module) or Target(device.target)
+    target = target or entered_target(module) or target_of_device(device)
     if not target.is_cuda:
         raise PasslineError(f"{device.name} cannot run code for {target}: expected {device.target}")
     return target

@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_float, c_int, c_size_t, c_void_p
 from functools import cache
 from time import perf_counter, sleep
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from xdsl.ir import Operation
 
 from ...dialects.cuda_tile.module_ops import ModuleOp as TileModuleOp
-from ...dialects.target import Target
-from .assemble import assemble
+from ...dialects.target import NAMED, Target
+from ...passmanager.errors import PasslineError
+from .assemble import GPUS, assemble
 from .driver import (
     FAULTS,
     INVALID_IMAGE,
@@ -116,6 +117,23 @@ class Device(Protocol):
         ...
 
 
+def target_of_device(device: Device) -> Target:
+    """Return the target for a device: that of its name, or the newest before it, with its name;
+    PasslineError for a device for which no code can be assembled."""
+    number = int(device.target.removeprefix("sm_"))
+    if number not in GPUS:
+        known = ", ".join(f"sm_{gpu}" for gpu in GPUS)
+        raise PasslineError(f"{device.name} is an {device.target}: expected one of {known}")
+    named = max(n for name in NAMED if (n := _number_of(name)) <= number)
+    is_named = named == number
+    return Target(device.target if is_named else f'sm_{named}{{cpu="{device.target}"}}')
+
+
+def _number_of(target: str) -> int:
+    """Return the number of a GPU, 0 for a processor."""
+    return int(target.removeprefix("sm_")) if target.startswith("sm_") else 0
+
+
 LIMITS = (2**31 - 1, 65535, 65535)
 """The most tile blocks of a grid in each dimension."""
 MAJOR, MINOR = 75, 76
@@ -125,6 +143,8 @@ THREAD_LOCAL = 1
 """The mode of a capture that other threads do not disturb."""
 SYNC = "PASSLINE_CUDA_SYNC"
 """The environment variable that makes each launch wait, so that a fault names its kernel."""
+CHECK = "passline-run --check-races"
+"""The command that says which access of a tile program fails."""
 REMEMBERED = 4
 """The number of the last launches that the error for a fault names."""
 SPIN, NAP = 200e-6, 50e-6
@@ -153,6 +173,7 @@ class CudaDevice:
         self.stream = driver.handle("cuStreamCreate", 0)
         self._current = self.stream
         self._last: deque[str] = deque(maxlen=REMEMBERED)
+        self._launches = 0
         self.waits = os.environ.get(SYNC, "") not in ("", "0")
 
     def _attribute(self, number: int) -> int:
@@ -172,11 +193,13 @@ class CudaDevice:
     def _error(self, name: str, code: int) -> DriverError:
         if code not in FAULTS:
             return DriverError(self._driver.error_text(name, code), code)
-        kind, last = self._driver.name_of(code), ", ".join(self._last) or "unknown"
-        text = f"a kernel failed on {self.name}: {kind}; "
-        if self.waits:
-            return DriverError(f"{text}it is {last.rpartition(', ')[2]}", code)
-        return DriverError(f"{text}the last ones are {last}; {SYNC}=1 tells which it is", code)
+        kind = self._driver.name_of(code)
+        if self.waits or self._launches == 1:
+            text = f"kernel {self._last[-1]} failed on {self.name}: {kind}; start a new process, "
+            return DriverError(f"{text}and look for the access with {CHECK}", code)
+        text = f"a kernel failed on {self.name}: {kind}; of {self._launches} launches, the last "
+        text += f"are of {', '.join(self._last) or 'unknown kernels'}; in a new process, {SYNC}=1 "
+        return DriverError(f"{text}tells which it is", code)
 
     # Memory
 
@@ -229,7 +252,7 @@ class CudaDevice:
 
     def assemble(self, kernels: Operation) -> bytes:
         assert isinstance(kernels, TileModuleOp)
-        return assemble(kernels, Target(self.target))
+        return assemble(kernels, target_of_device(self))
 
     def load(self, code: bytes) -> LoadedCode:
         self._enter()
@@ -247,6 +270,7 @@ class CudaDevice:
             text = f"kernel {name} needs a grid of {'x'.join(map(str, grid))} tile blocks: "
             raise DriverError(f"{text}expected 1 to {'x'.join(map(str, LIMITS))}")
         self._last.append(name)
+        self._launches += 1
         parameters = (c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
         block = (1, 1, 1, 0)  # the assembler knows the threads of a tile block
         code = self._driver.status(
@@ -262,8 +286,9 @@ class CudaDevice:
 
     # Graphs, events, waits
 
-    def capture(self, work: Callable[[], None]) -> int:
+    def capture(self, work: Callable[[], None]) -> CudaGraph:
         self._enter()
+        before = self._launches
         # The default stream waits for the other one, which a capture does not allow.
         self._current = self._driver.handle("cuStreamCreate", NON_BLOCKING)
         try:
@@ -276,20 +301,25 @@ class CudaDevice:
             if not graph.value:
                 raise DriverError("the work of a call cannot be captured as a graph")
             try:
-                return self._driver.handle("cuGraphInstantiateWithFlags", graph, 0)
+                handle = self._driver.handle("cuGraphInstantiateWithFlags", graph, 0)
+                return CudaGraph(handle, self._launches - before, [*self._last])
             finally:
                 self._call("cuGraphDestroy", graph)
         finally:
             self._driver.status("cuStreamDestroy_v2", self._current)
-            self._current = self.stream
+            self._current, self._launches = self.stream, before
 
     def replay(self, graph: object) -> None:
+        assert isinstance(graph, CudaGraph)
         self._enter()
-        self._call("cuGraphLaunch", graph, self.stream)
+        self._last.extend(graph.last)
+        self._launches += graph.launches
+        self._call("cuGraphLaunch", graph.handle, self.stream)
 
     def drop(self, graph: object) -> None:
+        assert isinstance(graph, CudaGraph)
         self._enter()
-        self._driver.status("cuGraphExecDestroy", graph)
+        self._driver.status("cuGraphExecDestroy", graph.handle)
 
     def synchronize(self) -> None:
         """Wait, and let Ctrl-C end the wait."""
@@ -300,6 +330,7 @@ class CudaDevice:
                 sleep(NAP)
         if code != SUCCESS:
             raise self._error("cuStreamQuery", code)
+        self._launches = 0
 
     def event(self) -> DeviceEvent:
         self._enter()
@@ -323,6 +354,15 @@ class CudaDevice:
 def default_device() -> CudaDevice:
     """Return the first GPU of this process; `CUDA_VISIBLE_DEVICES` chooses it."""
     return CudaDevice()
+
+
+class CudaGraph(NamedTuple):
+    """Launches that run as one."""
+
+    handle: int
+    launches: int
+    last: Sequence[str]
+    """The kernels of the last launches."""
 
 
 class DeviceEvent:

@@ -73,7 +73,7 @@ class SimulatedDevice:
     def free_bytes(self) -> int:
         return self._left
 
-    def _at(self, address: int, size: int) -> Array:
+    def bytes_at(self, address: int, size: int) -> Array:
         """Return bytes of the memory; DriverError if no allocation has them."""
         i = bisect_right(self._starts, address) - 1
         start = self._starts[i] if i >= 0 else 0
@@ -83,16 +83,16 @@ class SimulatedDevice:
         return array[address - start : address - start + size]
 
     def upload(self, address: int, array: Array) -> None:
-        self._at(address, array.nbytes)[:] = np.ascontiguousarray(array).reshape(-1).view("u1")
+        self.bytes_at(address, array.nbytes)[:] = np.ascontiguousarray(array).reshape(-1).view("u1")
 
     def download(self, array: Array, address: int) -> None:
-        array.reshape(-1).view("u1")[:] = self._at(address, array.nbytes)
+        array.reshape(-1).view("u1")[:] = self.bytes_at(address, array.nbytes)
 
     def copy(self, target: int, source: int, size: int) -> None:
-        self._at(target, size)[:] = self._at(source, size).copy()
+        self.bytes_at(target, size)[:] = self.bytes_at(source, size).copy()
 
     def fill(self, address: int, pattern: bytes, count: int) -> None:
-        self._at(address, len(pattern) * count)[:] = np.frombuffer(pattern * count, "u1")
+        self.bytes_at(address, len(pattern) * count)[:] = np.frombuffer(pattern * count, "u1")
 
     def assemble(self, kernels: Operation) -> bytes:
         return text_of(kernels).encode()
@@ -114,7 +114,7 @@ class SimulatedDevice:
             element = pointee_of(type)
             key = argument.value, str(element)
             if key not in memory:
-                memory[key] = ArgumentNumbers(self._at(argument.value, argument.size), element)
+                memory[key] = ArgumentNumbers(self.bytes_at(argument.value, argument.size), element)
             given.append(memory[key].array)
         try:
             launch(kernel, grid, given, self._order)

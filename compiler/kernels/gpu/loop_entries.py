@@ -238,7 +238,7 @@ class LoopEntry(Outside):
         self.index = self.kernel.index
         self.arguments: list[SSAValue] = []
         self.parameters: dict[tuple[object, ...], SSAValue] = {}
-        self.at = InsertPoint.before(self.nest.ops[0])
+        self.at = InsertPoint.before(self.nest.last)
         self.extents = [self.extent(loop) for loop in self.nest.loops]
         self.lanes = self.count_lanes() if self.nest.loops else 1
         shape = (self.lanes,) if self.nest.loops else ()
@@ -429,7 +429,7 @@ class LoopEntry(Outside):
     def on_host(self, op: Operation) -> SSAValue:
         block = self.nest.ops[0].parent
         assert block is not None
-        block.insert_op_before(op, self.nest.ops[0])
+        block.insert_op_before(op, self.nest.last)
         return op.results[0]
 
     def host_product(self, factors: Sequence[int | SSAValue]) -> SSAValue:
@@ -482,7 +482,7 @@ class LoopEntry(Outside):
             some = self.on_host(arith.CmpiOp(zero, blocks, "ult"))
             op = scf.IfOp(some, [], Region(Block([launch, scf.YieldOp()])))
         if blocks != 0:
-            block.insert_op_before(op, self.nest.ops[0])
+            block.insert_op_before(op, self.nest.last)
         return self.w.finish()
 
 

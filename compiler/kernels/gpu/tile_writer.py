@@ -15,6 +15,8 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     FunctionType,
     IntegerAttr,
+    LocationAttr,
+    UnknownLoc,
     i1,
     i8,
     i32,
@@ -83,6 +85,8 @@ class TileWriter:
     elements: Sequence[Attribute]
     """The element types of the tensors."""
     sizes: dict[SymbolicExtent, SSAValue] = field(default_factory=dict[SymbolicExtent, SSAValue])
+    location: LocationAttr = field(default_factory=UnknownLoc)
+    """The location of the operations that are written, where it is not that of the entry."""
 
     def __post_init__(self) -> None:
         types = [TileType((), PointerType(device_element(e))) for e in self.elements]
@@ -92,8 +96,18 @@ class TileWriter:
 
     def insert(self, op: Operation) -> SSAValue:
         """Append an operation, and return its first result."""
+        op.location = self.location
         self.block.add_op(op)
         return op.results[0]
+
+    @contextmanager
+    def at(self, op: Operation) -> Generator[None]:
+        """Give what is written the location of an operation of relax."""
+        before, self.location = self.location, op.location
+        try:
+            yield
+        finally:
+            self.location = before
 
     def finish(self) -> module_ops.EntryOp:
         """End the entry, and return it."""

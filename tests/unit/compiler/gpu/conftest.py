@@ -10,6 +10,7 @@ from support.fake_cuda import FakeCuda
 from xdsl.dialects.builtin import ModuleOp
 
 from passline import load
+from passline.compiler.gpu.assemble import TILEIRAS
 
 ADD = Path(__file__).with_name("add.mlir")
 
@@ -18,6 +19,16 @@ ADD = Path(__file__).with_name("add.mlir")
 def cuda(tmp_path: Path) -> FakeCuda:
     """A driver that runs the kernel `add`."""
     return FakeCuda(tmp_path)
+
+
+@pytest.fixture
+def assembler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An assembler that writes `cubin`, and no cache."""
+    (tool := tmp_path / "tileiras").write_text('#!/bin/sh\nshift $(($# - 1)); echo cubin > "$1"\n')
+    tool.chmod(0o755)
+    monkeypatch.setenv(TILEIRAS, str(tool))
+    monkeypatch.setenv("PASSLINE_CACHE_SIZE", "0")
+    return tool
 
 
 @pytest.fixture

@@ -196,6 +196,20 @@ def test_simulated_device_without_memory(add: Make):
     np.testing.assert_array_equal(function(X)[0], 3 * X)
 
 
+def test_interruption_frees_simulated_memory(add: Make, monkeypatch: pytest.MonkeyPatch):
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    device = SimulatedDevice()
+    free = device.free_bytes()
+    function = compile_for_device(add(), "main", None, device)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("passline.compiler.gpu.simulated.launch", interrupt)
+        function(X)
+    assert device.free_bytes() == free
+    np.testing.assert_array_equal(function(X)[0], 3 * X)
+
+
 def test_addresses_of_arguments_are_passed_as_pointers():
     from passline.compiler.gpu.device import Address
 
