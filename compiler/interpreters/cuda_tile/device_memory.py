@@ -273,13 +273,21 @@ def joined(*_: object) -> Compute:
     return compute
 
 
+def passed(*_: object) -> Compute:
+    """Return the token as it is: grids do not overlap, and all pointers to an element are one."""
+    return lambda token: token or 0
+
+
 POINTER_ACCESS: Mapping[type[Operation], Callable[[Any, DeviceMemory], Compute]] = {
     ops.AllocaOp: allocate,
     ops.AtomicCASTkoOp: compare_and_swap,
     ops.AtomicRMWTkoOp: read_modify_write,
+    ops.GdcLaunchDependentsTkoOp: passed,
+    ops.GdcWaitTkoOp: passed,
     ops.JoinTokensOp: joined,
     ops.LoadPtrTkoOp: load,
     ops.MakeTokenOp: lambda op, memory: lambda: 0,
+    ops.MemoryFenceAliasTkoOp: passed,
     ops.StorePtrTkoOp: store,
 }
 """The semantics by class. A token is the set of accesses before it, as the bits of a number."""

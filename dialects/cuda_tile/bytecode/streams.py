@@ -12,8 +12,6 @@ from typing import NoReturn
 
 from ....passmanager.bytecode.encoding import ALIGNMENT_BYTE, BytecodeError, unzigzag, zigzag
 
-__all__ = ["MAGIC", "NEWEST", "OLDEST", "InputTable", "OutputTable", "TileInput", "TileOutput"]
-
 MAGIC = b"\x7fTileIR\0"
 OLDEST, NEWEST = (13, 1), (13, 5)
 """The versions of the format that are read and written."""
