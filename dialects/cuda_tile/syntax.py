@@ -33,6 +33,7 @@ from xdsl.traits import IsTerminator
 from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
+from ..signature import of_signature
 from .attributes import (
     AtomicRMWMode,
     BoundedAttr,
@@ -137,6 +138,7 @@ class Types(CustomDirective):
         several = isinstance(self.types.inner, VariadicVariable)
         self.types.set(state, parse_types(parser) if several else (parse_type(parser),))
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
         print_types(printer, self.types.get(op))
@@ -163,6 +165,7 @@ class IndexTypes(CustomDirective):
             types *= len(state.operands[self.types.inner.index] or ())
         self.types.set(state, types)
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         types = self.types.get(op)
         for type in types[:1] if len({*types}) == 1 else types:
@@ -198,6 +201,7 @@ class Keyword(CustomDirective):
             parser.raise_error(expected, start)
         _set_member(self.value, word, state)
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         _print_member(self.value, printer, state, op)
 
@@ -213,6 +217,7 @@ class OptionalKeyword(CustomDirective):
         if (word := next(filter(parser.parse_optional_keyword, members), None)) is not None:
             _set_member(self.value, word, state)
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         default = op.get_irdl_definition().properties[self.value.name].default_value
         if self.value.get(op) not in (None, default):
@@ -245,6 +250,7 @@ class Flags(CustomDirective):
         while name := next(filter(parser.parse_optional_keyword, flags), None):
             flags.pop(name).set(state, UnitAttr())
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         for flag in self.first, self.second:
             if flag.get(op) is not None:
@@ -264,6 +270,7 @@ class DenseElements(CustomDirective):
         self.value.set(state, value)
         self.type.set(state, (type,))
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         _print_elements(self.value, printer, state, op)
 
@@ -277,6 +284,7 @@ class DenseElementsOnly(CustomDirective):
     def parse(self, parser: Parser, state: ParsingState) -> None:
         self.value.set(state, parse_elements(parser)[0])
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         _print_elements(self.value, printer, state, op)
 
@@ -305,6 +313,7 @@ class AssumedPredicate(CustomDirective):
             parser.raise_error("expected a predicate: div_by, same_elements or bounded", start)
         return self.predicate.set(state, predicate)
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
         predicate = self.predicate.get(op)
@@ -325,6 +334,7 @@ class Inbounds(CustomDirective):
             flags = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_boolean)
             self.value.set(state, DenseArrayBase.from_list(i1, flags))
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         flags: Any = self.value.get(op)
         if flags is not None and any(flags.get_values()):
@@ -342,6 +352,7 @@ class Identities(CustomDirective):
     def parse(self, parser: Parser, state: ParsingState) -> None:
         self.values.set(state, parser.parse_attribute())
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         values = self.values.get(op)
         assert isa(values, ArrayAttr[Attribute])

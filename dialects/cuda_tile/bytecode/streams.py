@@ -52,6 +52,9 @@ class TileInput:
     def varint(self) -> int:
         """Return an integer of variable length, of at most 64 bits."""
         at, found, shift = self.position, 0, 0
+        if at < self.end and (byte := self.data[at]) < 0x80:  # most are this short
+            self.position += 1
+            return byte
         while (byte := self.fixed(1)) & 0x80:
             found |= (byte & 0x7F) << shift
             shift += 7

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FunctionType, UnitAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FunctionType, UnitAttr, UnknownLoc, i32
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import VarResultDef
 
+from ....passmanager.fast.assembly import create, set_regions
 from ....passmanager.ir.garbage_collection import paused_collector
 from ....passmanager.limits import deep_recursion
 from ..attributes import OptimizationHintsAttr
@@ -155,8 +157,7 @@ class _FileReader:
         """Yield the location of an entry, then those of its operations."""
         starts, indices = self.locations
         if not index:
-            while True:
-                yield read_location(self.file, 0, source)
+            yield from repeat(UnknownLoc())
         if index > len(starts):
             source.fail(f"there are no locations {index}, of {len(starts)}")
         for place in indices[starts[index - 1] :]:
@@ -185,10 +186,10 @@ class _BodyReader:
         block = Block(arg_types=inputs)
         self.values += block.args
         while self.source.left:
-            block.add_op(self._op())
+            self._op(block)
         return Region(block)
 
-    def _op(self) -> Operation:
+    def _op(self, block: Block) -> None:
         source, at = self.source, self.source.position
         opcode = source.varint()
         form = formats_of().get(opcode)
@@ -200,35 +201,21 @@ class _BodyReader:
         types = [TYPE.get(source) for _ in range(count)]
         source.type = types[0] if types else None
         properties, present = self._properties(form)
-        operands = self._operands(form, present)
+        operands, sizes = self._operands(form, present)
+        if form.is_segmented:
+            properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, sizes)
         regions = self._list(self._region) if definition.regions else []
-        op = self._made(form, operands, types, properties, regions, at)
-        op.location = location
-        return op
-
-    def _made(
-        self,
-        form: OpFormat,
-        operands: Sequence[Any],
-        types: Sequence[Attribute],
-        properties: dict[str, Attribute],
-        regions: Sequence[Region],
-        at: int,
-    ) -> Operation:
-        definition = form.op_class.get_irdl_definition()
+        known = [TokenType()] if form.name == "print_tko" and not types else types
         is_variadic = any(isinstance(found, VarResultDef) for _, found in definition.results)
-        known: Sequence[Any] = [types] if is_variadic else types
-        if is_old_print := form.name == "print_tko" and not types:
-            known = [TokenType()]
-        if (len(known), len(regions)) != (len(definition.results), len(definition.regions)):
+        if not (is_variadic or len(known) == len(definition.results)) or len(regions) != len(
+            definition.regions
+        ):
             name = form.op_class.name
-            self.source.fail(f"'{name}' with another number of results or regions", at)
-        op = form.op_class.build(
-            operands=operands, result_types=known, properties=properties, regions=regions
-        )
-        if not is_old_print:
-            self.values += op.results
-        return op
+            source.fail(f"'{name}' with another number of results or regions", at)
+        op = create(block, form.op_class, operands, known, properties, {}, location)
+        if regions:
+            set_regions(op, regions)
+        self.values += op.results[: len(types)]
 
     def _properties(self, form: OpFormat) -> tuple[dict[str, Attribute], set[str]]:
         """Return the properties, and the names of the optional fields that are there."""
@@ -248,25 +235,22 @@ class _BodyReader:
             del found["inbounds"]  # it promises nothing
         return found, present
 
-    def _operands(self, form: OpFormat, present: set[str]) -> list[Any]:
+    def _operands(self, form: OpFormat, present: set[str]) -> tuple[list[SSAValue], list[int]]:
+        """Return the operands, and how many each definition has; nothing of the second if the last
+        definition has what the others leave."""
         if form.is_counted:
-            return self._counted_operands(form)
-        groups: list[Any] = []
+            at, fixed = self.source.position, len(form.operands) - 1
+            values = self._list(self._value)
+            is_optional = form.operands[-1].kind == "optional"
+            if len(values) < fixed or (is_optional and len(values) > fixed + 1):
+                self.source.fail(f"'{form.op_class.name}' with {len(values)} operands", at)
+            return values, []
+        values, sizes = list[SSAValue](), list[int]()
         for name, kind in form.operands:
-            if kind == "variadic":
-                groups.append(self._list(self._value))
-            else:
-                groups.append(self._value() if kind == "one" or name in present else None)
-        return groups
-
-    def _counted_operands(self, form: OpFormat) -> list[Any]:
-        """Return the operands of an operation of which one definition, the last, is variadic."""
-        at, fixed = self.source.position, len(form.operands) - 1
-        values = self._list(self._value)
-        is_optional = form.operands[-1].kind == "optional"
-        if len(values) < fixed or (is_optional and len(values) > fixed + 1):
-            self.source.fail(f"'{form.op_class.name}' with {len(values)} operands", at)
-        return [*values[:fixed], values[fixed:]]
+            size = self.source.count() if kind == "variadic" else kind == "one" or name in present
+            values += [self._value() for _ in range(size)]
+            sizes.append(int(size))
+        return values, sizes
 
     def _list(self, read: Callable[[], Item], size: int = 1) -> list[Item]:
         return [read() for _ in range(self.source.count(size))]
@@ -285,6 +269,6 @@ class _BodyReader:
         block = Block(arg_types=self._list(lambda: TYPE.get(self.source)))
         self.values += block.args
         for _ in range(self.source.count()):
-            block.add_op(self._op())
+            self._op(block)
         del self.values[before:]
         return block
