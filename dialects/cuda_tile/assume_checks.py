@@ -10,8 +10,6 @@ from .attributes import BoundedAttr, DivByAttr, SameElementsAttr
 from .checks import width_of
 from .types import PointerType, TensorViewType, TileType
 
-__all__ = ["check_predicate"]
-
 MAX_DIVISOR = 1 << 62
 
 

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import Attribute, Data, ParametrizedAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -24,35 +24,6 @@ from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
 from ...passmanager.releases.attributes import EnumAttribute
-
-__all__ = [
-    "AtomicRMWMode",
-    "AtomicRMWModeAttr",
-    "BoundedAttr",
-    "ComparisonOrdering",
-    "ComparisonOrderingAttr",
-    "ComparisonPredicate",
-    "ComparisonPredicateAttr",
-    "DivByAttr",
-    "IntegerOverflow",
-    "IntegerOverflowAttr",
-    "MemoryOrderingSemantics",
-    "MemoryOrderingSemanticsAttr",
-    "MemoryScope",
-    "MemoryScopeAttr",
-    "OptimizationHintsAttr",
-    "PaddingValue",
-    "PaddingValueAttr",
-    "RoundingMode",
-    "RoundingModeAttr",
-    "SameElementsAttr",
-    "Signedness",
-    "SignednessAttr",
-    "SymbolVisibility",
-    "SymbolVisibilityAttr",
-    "attribute_of",
-]
-
 
 # Enumerations. The position of a member is its number in the bytecode.
 
@@ -239,20 +210,8 @@ class SymbolVisibilityAttr(BracketedEnum, EnumAttribute[SymbolVisibility]):
     name = "cuda_tile.symbol_visibility"
 
 
-_ENUMERATIONS: dict[type[StrEnum], type[Data[StrEnum]]] = {
-    cls.enum_type: cls
-    for cls in (
-        SignednessAttr,
-        IntegerOverflowAttr,
-        RoundingModeAttr,
-        ComparisonOrderingAttr,
-        ComparisonPredicateAttr,
-        AtomicRMWModeAttr,
-        MemoryScopeAttr,
-        MemoryOrderingSemanticsAttr,
-        PaddingValueAttr,
-        SymbolVisibilityAttr,
-    )
+_ENUMERATIONS: dict[type[StrEnum], Any] = {
+    cls.enum_type: cls for cls in BracketedEnum.__subclasses__()
 }
 
 
@@ -292,11 +251,10 @@ class OptimizationHintsAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            entries = parser.parse_optional_undelimited_comma_separated_list(
-                lambda: _parse_optional_hints(parser), lambda: _parse_hints(parser)
-            )
-        if len(value := dict(entries or ())) < len(entries or ()):
+        entries = parser.parse_comma_separated_list(
+            parser.Delimiter.ANGLE, lambda: _parse_hints(parser)
+        )
+        if len(value := dict(entries)) < len(entries):
             parser.raise_error("optimization_hints name a processor twice")
         return (DictionaryAttr(value),)
 
@@ -321,15 +279,16 @@ class DivByAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        every = along = None
+        every: IntAttr | NoneAttr = NoneAttr()
+        along: IntAttr | NoneAttr = NoneAttr()
         with parser.in_angle_brackets():
-            divisor = parser.parse_integer(allow_boolean=False)
+            divisor = _parse_int(parser)
             if parser.parse_optional_punctuation(","):
                 parser.parse_keyword("every")
-                every = parser.parse_integer(allow_boolean=False)
+                every = _parse_int(parser)
                 parser.parse_keyword("along")
-                along = parser.parse_integer(allow_boolean=False)
-        return IntAttr(divisor), _optional(every), _optional(along)
+                along = _parse_int(parser)
+        return divisor, every, along
 
     def print_parameters(self, printer: Printer) -> None:
         groups = ""
@@ -391,21 +350,17 @@ class BoundedAttr(ParametrizedAttribute):
 def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:
     if parser.parse_optional_punctuation("?"):
         return NoneAttr()
+    return _parse_int(parser)
+
+
+def _parse_int(parser: AttrParser) -> IntAttr:
     return IntAttr(parser.parse_integer(allow_boolean=False))
 
 
-def _parse_optional_hints(parser: AttrParser) -> tuple[str, Attribute] | None:
-    name = parser.parse_optional_identifier_or_str_literal()
-    return None if name is None else (name, _parse_hints_of(parser))
-
-
 def _parse_hints(parser: AttrParser) -> tuple[str, Attribute]:
-    return parser.parse_identifier_or_str_literal(), _parse_hints_of(parser)
-
-
-def _parse_hints_of(parser: AttrParser) -> Attribute:
+    processor = parser.parse_identifier_or_str_literal()
     parser.parse_punctuation("=")
-    return parser.parse_attribute()
+    return processor, parser.parse_attribute()
 
 
 def _print_hints(printer: Printer, processor: str, hints: Attribute) -> None:

@@ -2,49 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import FixedBitwidthType, Float32Type, i32, i64
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import (
-    AtomicRMWMode,
-    AtomicRMWModeAttr,
-    MemoryOrderingSemantics,
-    MemoryOrderingSemanticsAttr,
-    MemoryScopeAttr,
-    RoundingMode,
-    RoundingModeAttr,
-)
+from .attributes import AtomicRMWMode, AtomicRMWModeAttr, RoundingMode, RoundingModeAttr
 from .elements import FLOATS
 from .types import TileType
-
-__all__ = [
-    "LOAD_ORDERS",
-    "STORE_ORDERS",
-    "check_access",
-    "check_atomic",
-    "check_f32",
-    "check_mode",
-    "check_rounding",
-    "check_same_element",
-    "check_same_shape",
-    "check_types",
-    "tile",
-    "width_of",
-]
-
-LOAD_ORDERS = (
-    MemoryOrderingSemantics.WEAK,
-    MemoryOrderingSemantics.RELAXED,
-    MemoryOrderingSemantics.ACQUIRE,
-)
-STORE_ORDERS = (
-    MemoryOrderingSemantics.WEAK,
-    MemoryOrderingSemantics.RELAXED,
-    MemoryOrderingSemantics.RELEASE,
-)
 
 
 def tile(type: Attribute) -> TileType:
@@ -57,6 +23,11 @@ def width_of(element: Attribute) -> int:
     """Return the number of bits of a number."""
     assert isinstance(element, FixedBitwidthType)
     return element.bitwidth
+
+
+def element_width(type: Attribute) -> int:
+    """Return the number of bits of an element of tiles of numbers."""
+    return width_of(tile(type).element_type)
 
 
 def check_same_shape(*types: Attribute) -> None:
@@ -90,19 +61,6 @@ def check_f32(what: str, type: Attribute) -> None:
         raise VerifyException(f"{what} is for f32, not for {element}")
 
 
-def check_access(
-    order: MemoryOrderingSemanticsAttr,
-    scope: MemoryScopeAttr | None,
-    allowed: Collection[MemoryOrderingSemantics],
-) -> None:
-    """Check the order of an access to memory, which has a scope unless it is weak."""
-    if order.data not in allowed:
-        raise VerifyException(f"memory order {order.data}: expected {', '.join(allowed)}")
-    if (order.data is MemoryOrderingSemantics.WEAK) != (scope is None):
-        expected = "no memory scope" if scope is not None else "a memory scope"
-        raise VerifyException(f"memory order {order.data}: expected {expected}")
-
-
 _INTEGER_MODES = frozenset(AtomicRMWMode) - {AtomicRMWMode.ADDF, AtomicRMWMode.XCHG}
 
 
@@ -114,12 +72,6 @@ def check_mode(mode: AtomicRMWModeAttr, element: Attribute) -> None:
         raise VerifyException(f"'{mode.data}' is for f16, bf16, f32 and f64, not for {element}")
     if mode.data is AtomicRMWMode.XCHG and width_of(element) not in (32, 64):
         raise VerifyException(f"'{mode.data}' is for numbers of 32 or 64 bits, not for {element}")
-
-
-def check_atomic(order: MemoryOrderingSemanticsAttr) -> None:
-    """Check the memory order of an atomic operation."""
-    if order.data is MemoryOrderingSemantics.WEAK:
-        raise VerifyException("memory order weak: expected relaxed, acquire, release or acq_rel")
 
 
 def check_rounding(mode: RoundingModeAttr, allowed: Sequence[RoundingMode]) -> None:

@@ -16,20 +16,6 @@ from ...passmanager.releases.attributes import VerificationContext
 from .elements import FLOATS, INTEGERS, NARROW_FLOATS
 from .types import PointerType, TileType, scalar
 
-__all__ = [
-    "BOOL",
-    "FLOAT",
-    "INT",
-    "NUMBER",
-    "POINTER",
-    "SCALAR_BOOL",
-    "SCALAR_I32",
-    "SCALAR_INT",
-    "SCALAR_POINTER",
-    "TILE",
-    "TileOf",
-]
-
 
 @dataclass(frozen=True)
 class TileOf(AttrConstraint[TileType]):

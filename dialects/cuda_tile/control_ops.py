@@ -30,8 +30,6 @@ from .syntax import end_block, parse_types, print_ended_region, print_types
 from .tile_op import CudaTileOp
 from .types import TensorViewType, TileView, parse_type, print_type, scalar
 
-__all__ = ["BreakOp", "ContinueOp", "ForOp", "IfOp", "LoopOp", "ReturnOp", "YieldOp"]
-
 
 class EndOp(CudaTileOp):
     """The end of a block, with its values."""

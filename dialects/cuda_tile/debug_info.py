@@ -9,8 +9,6 @@ from xdsl.dialects.builtin import IntAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 
-__all__ = ["DICompileUnitAttr", "DIFileAttr", "DILexicalBlockAttr", "DISubprogramAttr"]
-
 
 @irdl_attr_definition
 class DIFileAttr(ParametrizedAttribute):

@@ -5,7 +5,7 @@ Source: https://docs.nvidia.com/cuda/tile-ir.
 
 from __future__ import annotations
 
-from types import ModuleType
+from typing import TypeVar
 
 from xdsl.ir import Attribute, Dialect, Operation
 
@@ -22,9 +22,8 @@ from . import (
     view_ops,
 )
 
-__all__ = ["CUDA_TILE"]
-
-FAMILIES = (
+MODULES = (
+    attributes,
     control_ops,
     debug_info,
     elementwise_ops,
@@ -32,27 +31,19 @@ FAMILIES = (
     module_ops,
     reduce_ops,
     shape_ops,
+    types,
     view_ops,
 )
-"""The modules that define operations."""
+"""The modules that define operations, attributes and types."""
+
+Base = TypeVar("Base")
 
 
-def _operations(family: ModuleType) -> list[type[Operation]]:
-    exported = (getattr(family, name) for name in family.__all__)
-    return [cls for cls in exported if issubclass(cls, Operation)]
+def _defined(base: type[Base]) -> list[type[Base]]:
+    """Return the classes of the modules that are derived from `base` and named in the dialect."""
+    found = (cls for module in MODULES for cls in vars(module).values() if isinstance(cls, type))
+    named = [cls for cls in found if str(vars(cls).get("name")).startswith("cuda_tile.")]
+    return [cls for cls in dict.fromkeys(named) if issubclass(cls, base)]
 
 
-def _attributes(family: ModuleType) -> list[type[Attribute]]:
-    exported = (getattr(family, name) for name in family.__all__)
-    return [
-        cls
-        for cls in exported
-        if isinstance(cls, type) and issubclass(cls, Attribute) and "name" in vars(cls)
-    ]
-
-
-CUDA_TILE = Dialect(
-    "cuda_tile",
-    [op for family in FAMILIES for op in _operations(family)],
-    [attribute for family in (attributes, debug_info, types) for attribute in _attributes(family)],
-)
+CUDA_TILE = Dialect("cuda_tile", _defined(Operation), _defined(Attribute))

@@ -28,17 +28,6 @@ from ...passmanager.releases.floats import (
     FloatTF32Type,
 )
 
-__all__ = [
-    "FLOATS",
-    "I4",
-    "INTEGERS",
-    "NARROW_FLOATS",
-    "check_number",
-    "check_tile_shape",
-    "is_float",
-    "is_number",
-]
-
 MAX_ELEMENTS = 1 << 24
 """The most elements of a tile."""
 

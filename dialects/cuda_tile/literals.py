@@ -16,8 +16,6 @@ from .checks import width_of
 from .elements import is_float, is_number
 from .types import TileType, parse_type, print_type
 
-__all__ = ["parse_elements", "print_elements", "print_number", "tensor_of"]
-
 
 def tensor_of(type: TileType) -> TensorType[Any]:
     """Return the tensor type with the shape and the elements of a tile: that of constants."""

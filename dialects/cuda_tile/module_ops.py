@@ -60,18 +60,6 @@ from .syntax import end_block, parse_parameters, print_parameters, types
 from .tile_op import CudaTileOp, PureOp
 from .types import PointerType, TileType, TokenType, scalar
 
-__all__ = [
-    "AssertOp",
-    "AssumeOp",
-    "EntryOp",
-    "GetGlobalOp",
-    "GetNumTileBlocksOp",
-    "GetTileBlockIdOp",
-    "GlobalOp",
-    "ModuleOp",
-    "PrintTkoOp",
-]
-
 
 @irdl_op_definition
 class ModuleOp(CudaTileOp):
@@ -196,7 +184,7 @@ class GlobalOp(CudaTileOp):
     traits = traits_def(SymbolOpInterface())
 
     assembly_format = (
-        "custom<Visibility>($symbol_visibility) (`constant` $constant^)? $sym_name "
+        "custom<OptionalKeyword>($symbol_visibility) (`constant` $constant^)? $sym_name "
         "(`alignment` `=` $alignment^)? attr-dict custom<DenseElementsOnly>($value)"
     )
 

@@ -50,8 +50,6 @@ from .syntax import types
 from .tile_op import CudaTileOp, PureOp
 from .types import TileType, scalar
 
-__all__ = ["MmaFOp", "MmaFScaledOp", "MmaIOp", "ReduceOp", "ScanOp"]
-
 MMAF = TileOf((*FLOATS, FloatTF32Type, Float8E4M3FNType, Float8E5M2Type))
 MMAI = TileOf((i8,))
 MMAF_SCALED = TileOf((Float8E4M3FNType, Float8E5M2Type, Float4E2M1FNType))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import (
     I32,
@@ -16,6 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 from xdsl.irdl import (
+    VarConstraint,
     irdl_op_definition,
     operand_def,
     prop_def,
@@ -35,25 +37,14 @@ from .syntax import types
 from .tile_op import CudaTileOp, PureOp
 from .types import TileType
 
-__all__ = [
-    "BroadcastOp",
-    "CatOp",
-    "ConstantOp",
-    "ExtractOp",
-    "IotaOp",
-    "PackOp",
-    "PermuteOp",
-    "ReshapeOp",
-    "UnpackOp",
-]
-
 PACKED = TileOf((i8,))
 UNPACKED = TileOf((*NUMBER.elements, I4))
+WHOLE = VarConstraint("T", TILE)
 
 
 @irdl_op_definition
 class ConstantOp(CudaTileOp):
-    """A tile of known numbers: `value` is a dense constant of the tensor type of its shape."""
+    """Make a tile of known numbers: `value` is a dense constant of the tensor type of its shape."""
 
     name = "cuda_tile.constant"
 
@@ -83,7 +74,7 @@ class ConstantOp(CudaTileOp):
 
 @irdl_op_definition
 class IotaOp(PureOp):
-    """The tile [0, 1, ..., n - 1]."""
+    """Make the tile [0, 1, ..., n - 1]."""
 
     name = "cuda_tile.iota"
 
@@ -100,16 +91,20 @@ class IotaOp(PureOp):
             raise VerifyException(f"{type.get_shape()[0]} numbers do not fit into {type}")
 
 
-@irdl_op_definition
-class BroadcastOp(PureOp):
-    """The tile, repeated in the dimensions in which it has one element."""
-
-    name = "cuda_tile.broadcast"
+class ShapeOp(PureOp, ABC):
+    """The elements of a tile in another place."""
 
     source = operand_def(TILE)
     result = result_def(TILE)
 
     assembly_format = "$source attr-dict " + types("source -> result")
+
+
+@irdl_op_definition
+class BroadcastOp(ShapeOp):
+    """Repeat a tile in the dimensions in which it has one element."""
+
+    name = "cuda_tile.broadcast"
 
     @of_signature
     def verify_(self) -> None:
@@ -120,15 +115,10 @@ class BroadcastOp(PureOp):
 
 
 @irdl_op_definition
-class ReshapeOp(PureOp):
-    """The elements in the same row-major order in another shape."""
+class ReshapeOp(ShapeOp):
+    """Give the elements another shape, in the same row-major order."""
 
     name = "cuda_tile.reshape"
-
-    source = operand_def(TILE)
-    result = result_def(TILE)
-
-    assembly_format = "$source attr-dict " + types("source -> result")
 
     @of_signature
     def verify_(self) -> None:
@@ -140,14 +130,12 @@ class ReshapeOp(PureOp):
 
 
 @irdl_op_definition
-class PermuteOp(PureOp):
-    """Dimension i of the result is dimension `permutation[i]` of the tile."""
+class PermuteOp(ShapeOp):
+    """Permute dimensions: that of number i of the result is `permutation[i]` of the tile."""
 
     name = "cuda_tile.permute"
 
-    source = operand_def(TILE)
     permutation = prop_def(DenseArrayBase[I32])
-    result = result_def(TILE)
 
     assembly_format = "$source $permutation attr-dict " + types("source -> result")
 
@@ -167,7 +155,7 @@ class PermuteOp(PureOp):
 
 @irdl_op_definition
 class CatOp(PureOp):
-    """Two tiles beside each other in dimension `dim`."""
+    """Put two tiles beside each other in dimension `dim`."""
 
     name = "cuda_tile.cat"
 
@@ -193,70 +181,91 @@ class CatOp(PureOp):
             )
 
 
+class PartOp(PureOp, ABC):
+    """A tile as parts of the size of another one; `indices` count these parts, not elements."""
+
+    indices = var_operand_def(SCALAR_I32)
+
+    def check_parts(self, whole: Attribute, part: Attribute) -> None:
+        """Check that a tile has a whole number of parts, and an index for each dimension."""
+        check_same_element(whole, part)
+        if any(n % size for n, size in zip(tile(whole).get_shape(), tile(part).get_shape())):
+            raise VerifyException(f"{whole} has no whole number of parts {part}")
+        if len(self.indices) != (rank := len(tile(whole).shape)):
+            raise VerifyException(f"expected {rank} indices, got {len(self.indices)}")
+
+
 @irdl_op_definition
-class ExtractOp(PureOp):
-    """A part of the tile: it is split into parts of the size of the result, and `indices` count
-    these parts, not elements."""
+class ExtractOp(PartOp):
+    """Take the part of a tile at indices."""
 
     name = "cuda_tile.extract"
 
     source = operand_def(TILE)
-    indices = var_operand_def(SCALAR_I32)
     result = result_def(TILE)
 
     assembly_format = "$source `[` $indices `]` attr-dict " + types("source -> result")
 
     @of_signature
     def verify_(self) -> None:
-        check_same_element(self.source.type, self.result.type)
-        source, result = tile(self.source.type), tile(self.result.type)
-        if any(size % part for size, part in zip(source.get_shape(), result.get_shape())):
-            raise VerifyException(f"{source} has no whole number of parts {result}")
-        if len(self.indices) != (rank := len(source.shape)):
-            raise VerifyException(f"expected {rank} indices, got {len(self.indices)}")
-
-
-def _check_same_bytes(source: Attribute, result: Attribute) -> None:
-    widths: list[int] = []
-    for type in tile(source), tile(result):
-        if len(type.shape) != 1:
-            raise VerifyException(f"expected a tile of one dimension, got {type}")
-        element = type.element_type
-        widths.append(32 if isinstance(element, FloatTF32Type) else width_of(element))
-    if widths[0] == widths[1]:
-        raise VerifyException(f"expected elements of other widths than {widths[0]} bits")
-    bits = [w * tile(t).get_shape()[0] for w, t in zip(widths, (source, result))]
-    if bits[0] != bits[1]:
-        raise VerifyException(f"expected tiles of the same number of bits, got {bits}")
+        self.check_parts(self.source.type, self.result.type)
 
 
 @irdl_op_definition
-class PackOp(PureOp):
-    """The bits of a tile of rank 1, as bytes."""
+class InsertOp(PartOp):
+    """Replace the part of `destination` at indices by `source`."""
+
+    name = "cuda_tile.insert"
+
+    RESULT_OF: ClassVar = 1
+
+    source = operand_def(TILE)
+    destination = operand_def(WHOLE)
+    result = result_def(WHOLE)
+
+    assembly_format = "$source `,` $destination `` `[` $indices `]` attr-dict " + types(
+        "source, destination"
+    )
+
+    @of_signature
+    def verify_(self) -> None:
+        self.check_parts(self.destination.type, self.source.type)
+
+
+class BytesOp(ShapeOp, ABC):
+    """A conversion between numbers and bytes."""
+
+    @of_signature
+    def verify_(self) -> None:
+        widths: list[int] = []
+        for type in tile(self.source.type), tile(self.result.type):
+            if len(type.shape) != 1:
+                raise VerifyException(f"expected a tile of one dimension, got {type}")
+            element = type.element_type
+            widths.append(32 if isinstance(element, FloatTF32Type) else width_of(element))
+        if widths[0] == widths[1]:
+            raise VerifyException(f"expected elements of other widths than {widths[0]} bits")
+        types = (self.source.type, self.result.type)
+        bits = [width * tile(type).get_shape()[0] for width, type in zip(widths, types)]
+        if bits[0] != bits[1]:
+            raise VerifyException(f"expected tiles of the same number of bits, got {bits}")
+
+
+@irdl_op_definition
+class PackOp(BytesOp):
+    """Take the bits of a tile of rank 1 as bytes."""
 
     name = "cuda_tile.pack"
 
     source = operand_def(UNPACKED)
     result = result_def(PACKED)
 
-    assembly_format = "$source attr-dict " + types("source -> result")
-
-    @of_signature
-    def verify_(self) -> None:
-        _check_same_bytes(self.source.type, self.result.type)
-
 
 @irdl_op_definition
-class UnpackOp(PureOp):
-    """Bytes as the bits of a tile of rank 1."""
+class UnpackOp(BytesOp):
+    """Take bytes as the bits of a tile of rank 1."""
 
     name = "cuda_tile.unpack"
 
     source = operand_def(PACKED)
     result = result_def(UNPACKED)
-
-    assembly_format = "$source attr-dict " + types("source -> result")
-
-    @of_signature
-    def verify_(self) -> None:
-        _check_same_bytes(self.source.type, self.result.type)

@@ -6,7 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, FloatAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    UnitAttr,
+    i1,
+)
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
@@ -26,6 +33,7 @@ from xdsl.traits import IsTerminator
 from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
+from ..signature import of_signature
 from .attributes import (
     AtomicRMWMode,
     BoundedAttr,
@@ -42,24 +50,16 @@ from .attributes import (
 from .literals import parse_elements, print_elements, print_number
 from .types import parse_type, print_type
 
-__all__ = [
-    "DIRECTIVES",
-    "HINTS",
-    "MEMORY",
-    "end_block",
-    "parse_parameters",
-    "parse_types",
-    "print_ended_region",
-    "print_parameters",
-    "print_types",
-    "types",
-]
-
-
-MEMORY = "custom<AccessOrder>($memory_ordering_semantics, $memory_scope)"
-"""The format of how an operation accesses memory."""
+MEMORY = "custom<Keyword>($memory_ordering_semantics) custom<OptionalKeyword>($memory_scope)"
+"""The format of the order of an access to memory, and its scope: `acquire device`."""
+TOKEN = "(`token` `` `=` `` $token^)?"
+"""The format of the token that an access waits for."""
 HINTS = "(`optimization_hints` `=` $optimization_hints^)?"
 """The format of optional hints."""
+ROUNDING = "(`rounding` `` $rounding_mode^)?"
+FLUSH = "(`flush_to_zero` $flush_to_zero^)?"
+OVERFLOW = "(`overflow` `` $overflow^)?"
+SIGNEDNESS = "custom<Keyword>($signedness)"
 
 
 def types(names: str) -> str:
@@ -138,6 +138,7 @@ class Types(CustomDirective):
         several = isinstance(self.types.inner, VariadicVariable)
         self.types.set(state, parse_types(parser) if several else (parse_type(parser),))
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
         print_types(printer, self.types.get(op))
@@ -164,11 +165,26 @@ class IndexTypes(CustomDirective):
             types *= len(state.operands[self.types.inner.index] or ())
         self.types.set(state, types)
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         types = self.types.get(op)
         for type in types[:1] if len({*types}) == 1 else types:
             printer.print_string(", ")
             print_type(printer, type)
+
+
+ENUMERATIONS: dict[str, type[StrEnum]] = {
+    "comparison_ordering": ComparisonOrdering,
+    "comparison_predicate": ComparisonPredicate,
+    "memory_ordering_semantics": MemoryOrderingSemantics,
+    "memory_scope": MemoryScope,
+    "mode": AtomicRMWMode,
+    "signedness": Signedness,
+    "signedness_lhs": Signedness,
+    "signedness_rhs": Signedness,
+    "symbol_visibility": SymbolVisibility,
+}
+"""The enumerations of properties that are printed as a word."""
 
 
 @irdl_custom_directive
@@ -178,63 +194,48 @@ class Keyword(CustomDirective):
     value: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        enumeration = ENUMERATIONS[self.value.name]
-        self.value.set(state, _attribute(_parse_member(parser, enumeration, self.value.name)))
+        start, word = parser.pos, parser.parse_optional_identifier()
+        if word not in (members := [*map(str, ENUMERATIONS[self.value.name])]):
+            got = "" if word is None else f", got {word}"
+            expected = f"expected {self.value.name}, one of {', '.join(members)}{got}"
+            parser.raise_error(expected, start)
+        _set_member(self.value, word, state)
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        state.print_whitespace(printer)
-        printer.print_string(_member(self.value.get(op)))
-
-
-ENUMERATIONS: dict[str, type[StrEnum]] = {
-    "comparison_ordering": ComparisonOrdering,
-    "comparison_predicate": ComparisonPredicate,
-    "mode": AtomicRMWMode,
-    "signedness": Signedness,
-    "signedness_lhs": Signedness,
-    "signedness_rhs": Signedness,
-}
-"""The enumerations of properties that are printed as a word."""
-
-
-def _attribute(member: StrEnum) -> Attribute:
-    attribute = attribute_of(member)
-    assert attribute is not None
-    return attribute
-
-
-def _member(attribute: Any) -> str:
-    return str(attribute.data)
-
-
-def _parse_member(parser: Parser, enumeration: type[StrEnum], what: str) -> StrEnum:
-    start = parser.pos
-    word = parser.parse_optional_identifier()
-    if word not in (members := [*map(str, enumeration)]):
-        got = "" if word is None else f", got {word}"
-        parser.raise_error(f"expected {what}, one of {', '.join(members)}{got}", start)
-    return enumeration(word)
+        _print_member(self.value, printer, state, op)
 
 
 @irdl_custom_directive
-class AccessOrder(CustomDirective):
-    """The order of an access to memory, and its scope, if it has one: `acquire device`."""
+class OptionalKeyword(CustomDirective):
+    """The member of an enumeration as a word, unless it is absent or the default."""
 
-    order: AttributeVariable
-    scope: AttributeVariable
+    value: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        order = _parse_member(parser, MemoryOrderingSemantics, self.order.name)
-        self.order.set(state, _attribute(order))
-        scope = next((s for s in MemoryScope if parser.parse_optional_keyword(str(s))), None)
-        if scope is not None:
-            self.scope.set(state, _attribute(scope))
+        members = ENUMERATIONS[self.value.name]
+        if (word := next(filter(parser.parse_optional_keyword, members), None)) is not None:
+            _set_member(self.value, word, state)
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        for value in self.order.get(op), self.scope.get(op):
-            if value is not None:
-                state.print_whitespace(printer)
-                printer.print_string(_member(value))
+        default = op.get_irdl_definition().properties[self.value.name].default_value
+        if self.value.get(op) not in (None, default):
+            _print_member(self.value, printer, state, op)
+
+
+def _set_member(variable: AttributeVariable, word: str, state: ParsingState) -> None:
+    attribute = attribute_of(ENUMERATIONS[variable.name](word))
+    assert attribute is not None
+    variable.set(state, attribute)
+
+
+def _print_member(
+    variable: AttributeVariable, printer: Printer, state: PrintingState, op: IRDLOperation
+) -> None:
+    attribute: Any = variable.get(op)
+    state.print_whitespace(printer)
+    printer.print_string(attribute.data)
 
 
 @irdl_custom_directive
@@ -249,6 +250,7 @@ class Flags(CustomDirective):
         while name := next(filter(parser.parse_optional_keyword, flags), None):
             flags.pop(name).set(state, UnitAttr())
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         for flag in self.first, self.second:
             if flag.get(op) is not None:
@@ -268,6 +270,7 @@ class DenseElements(CustomDirective):
         self.value.set(state, value)
         self.type.set(state, (type,))
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         _print_elements(self.value, printer, state, op)
 
@@ -281,6 +284,7 @@ class DenseElementsOnly(CustomDirective):
     def parse(self, parser: Parser, state: ParsingState) -> None:
         self.value.set(state, parse_elements(parser)[0])
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         _print_elements(self.value, printer, state, op)
 
@@ -309,6 +313,7 @@ class AssumedPredicate(CustomDirective):
             parser.raise_error("expected a predicate: div_by, same_elements or bounded", start)
         return self.predicate.set(state, predicate)
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
         predicate = self.predicate.get(op)
@@ -318,20 +323,24 @@ class AssumedPredicate(CustomDirective):
 
 
 @irdl_custom_directive
-class Visibility(CustomDirective):
-    """The visibility of a symbol, unless it is public."""
+class Inbounds(CustomDirective):
+    """`inbounds = [true, false]`, unless nothing is promised."""
 
     value: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        found = next((v for v in SymbolVisibility if parser.parse_optional_keyword(str(v))), None)
-        self.value.set(state, _attribute(found or SymbolVisibility.PUBLIC))
+        if parser.parse_optional_keyword("inbounds"):
+            parser.parse_punctuation("=")
+            flags = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_boolean)
+            self.value.set(state, DenseArrayBase.from_list(i1, flags))
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        value = self.value.get(op)
-        if value is not None and value != _attribute(SymbolVisibility.PUBLIC):
+        flags: Any = self.value.get(op)
+        if flags is not None and any(flags.get_values()):
             state.print_whitespace(printer)
-            printer.print_string(_member(value))
+            texts = ["true" if flag else "false" for flag in flags.get_values()]
+            printer.print_string(f"inbounds = [{', '.join(texts)}]")
 
 
 @irdl_custom_directive
@@ -343,6 +352,7 @@ class Identities(CustomDirective):
     def parse(self, parser: Parser, state: ParsingState) -> None:
         self.values.set(state, parser.parse_attribute())
 
+    @of_signature
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         values = self.values.get(op)
         assert isa(values, ArrayAttr[Attribute])
@@ -378,15 +388,15 @@ class ArgumentRegion(CustomDirective):
 
 DIRECTIVES = (
     ArgumentRegion,
+    AssumedPredicate,
     DenseElements,
     DenseElementsOnly,
     Flags,
     Identities,
+    Inbounds,
     IndexTypes,
     Keyword,
-    AccessOrder,
-    AssumedPredicate,
+    OptionalKeyword,
     Types,
-    Visibility,
 )
 """The directives of this file, for the formats of operations."""

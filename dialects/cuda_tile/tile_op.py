@@ -14,8 +14,6 @@ from xdsl.utils.str_enum import StrEnum
 from .attributes import attribute_of
 from .syntax import DIRECTIVES
 
-__all__ = ["CudaTileOp", "Operand", "PureOp"]
-
 Operand: TypeAlias = SSAValue | Sequence[SSAValue] | None
 """That of one definition: a sequence if it is variadic, None if it is optional and absent."""
 

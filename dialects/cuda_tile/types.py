@@ -24,22 +24,6 @@ from xdsl.utils.exceptions import VerifyException
 from .attributes import PaddingValue, PaddingValueAttr
 from .elements import I4, check_number, check_tile_shape, is_number
 
-__all__ = [
-    "DYNAMIC_INDEX",
-    "GatherScatterViewType",
-    "PartitionViewType",
-    "PointerType",
-    "StridedViewType",
-    "TensorViewType",
-    "TileType",
-    "TileView",
-    "TokenType",
-    "parse_type",
-    "pointee",
-    "print_type",
-    "scalar",
-]
-
 Shape: TypeAlias = ArrayAttr[IntAttr]
 
 
@@ -129,11 +113,11 @@ def scalar(element_type: Attribute) -> TileType:
     return TileType((), element_type)
 
 
-def pointee(type: Attribute) -> Attribute:
-    """Return the type of the tiles at pointers of `type`; a type without pointers as it is."""
+def accessed(type: Attribute) -> Attribute:
+    """Return the type of the tiles at pointers of `type`, or of a view; another type as it is."""
     if isinstance(type, TileType) and isinstance(type.element_type, PointerType):
         return type.with_element(type.element_type.pointee_type)
-    return type
+    return type.tile_type if isinstance(type, TileView) else type
 
 
 @irdl_attr_definition
@@ -246,35 +230,71 @@ class TileView(ParametrizedAttribute, TypeAttribute):
                     f"indices have one type: expected {types[0]}, got {type} as index {index}"
                 )
 
-    def _print_parameters(self, printer: Printer, strides: str = "", end: str = "") -> None:
-        printer.print_string(f"<tile=({'x'.join(map(str, _numbers(self.tile_shape)))}), {strides}")
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        names = [name for name, _ in cls.get_irdl_definition().parameters]
+        found: dict[str, Attribute] = {"padding_value": NoneAttr()}
+        with parser.in_angle_brackets():
+            found["tile_shape"] = shape = _parse_tile_shape(parser)
+            if "traversal_strides" in names:
+                parser.parse_keyword("traversal_strides")
+                found["traversal_strides"] = _sizes(_parse_numbers(parser, parser.parse_integer))
+                parser.parse_punctuation(",")
+            if parser.parse_optional_keyword("padding_value"):
+                parser.parse_punctuation("=")
+                found["padding_value"] = PaddingValueAttr(parser.parse_str_enum(PaddingValue))
+                parser.parse_punctuation(",")
+            start, found["tensor_view"] = parser.pos, parse_type(parser)
+            if not isinstance(found["tensor_view"], TensorViewType):
+                parser.raise_error(f"expected a tensor_view, got {found['tensor_view']}", start)
+            if "dim_map" in names:
+                found["dim_map"] = _parse_dim_map(parser, len(shape))
+            if "sparse_dim" in names:
+                parser.parse_punctuation(",")
+                parser.parse_keyword("sparse_dim")
+                parser.parse_punctuation("=")
+                found["sparse_dim"] = IntAttr(parser.parse_integer(allow_boolean=False))
+        return [found[name] for name in names]
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string(f"<tile=({'x'.join(map(str, _numbers(self.tile_shape)))}), ")
+        if isinstance(self, StridedViewType):
+            strides = ",".join(map(str, _numbers(self.traversal_strides)))
+            printer.print_string(f"traversal_strides=[{strides}], ")
         if isinstance(self.padding_value, PaddingValueAttr):
             printer.print_string(f"padding_value = {self.padding_value.data}, ")
         print_type(printer, self.tensor_view)
-        printer.print_string(f"{end}>")
+        if isinstance(self, MappedView) and (order := _numbers(self.dim_map)) != (
+            *range(len(order)),
+        ):
+            printer.print_string(f", dim_map={[*order]}")
+        if isinstance(self, GatherScatterViewType):
+            printer.print_string(f", sparse_dim={self.sparse_dim.data}")
+        printer.print_string(">")
 
 
-def _verify_dim_map(dim_map: Sequence[int], rank: int) -> None:
-    if sorted(dim_map) != [*range(rank)]:
-        raise VerifyException(
-            f"dim_map names each dimension of the tensor_view once: expected a permutation of "
-            f"{[*range(rank)]}, got {[*dim_map]}"
-        )
+@dataclass(frozen=True, init=False)
+class MappedView(TileView):
+    """A view whose tiles form a grid. Dimension i of the tiles is dimension `dim_map[i]` of the
+    tensor."""
 
+    dim_map: Shape
 
-def _dim_map_text(dim_map: Sequence[int]) -> str:
-    text = f", dim_map=[{', '.join(map(str, dim_map))}]"
-    return "" if [*dim_map] == [*range(len(dim_map))] else text
+    def verify(self) -> None:
+        super().verify()
+        order, rank = _numbers(self.dim_map), len(self.tile_shape)
+        if sorted(order) != [*range(rank)]:
+            raise VerifyException(
+                f"dim_map names each dimension of the tensor_view once: expected a permutation of "
+                f"{[*range(rank)]}, got {[*order]}"
+            )
 
 
 @irdl_attr_definition
-class PartitionViewType(TileView):
-    """A tensor view as a grid of tiles beside each other. Dimension i of the tiles is dimension
-    `dim_map[i]` of the tensor."""
+class PartitionViewType(MappedView):
+    """A tensor view as a grid of tiles beside each other."""
 
     name = "cuda_tile.partition_view"
-
-    dim_map: Shape
 
     def __init__(
         self,
@@ -288,30 +308,14 @@ class PartitionViewType(TileView):
         padding_value = _padding(padding_value)
         super().__init__(_sizes(tile_shape), tensor_view, padding_value, _sizes(dim_map))
 
-    def verify(self) -> None:
-        super().verify()
-        _verify_dim_map(_numbers(self.dim_map), len(self.tile_shape))
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            shape = _parse_tile_shape(parser)
-            padding, tensor_view = _parse_viewed(parser)
-            dim_map = _parse_dim_map(parser, len(shape))
-        return shape, tensor_view, padding, dim_map
-
-    def print_parameters(self, printer: Printer) -> None:
-        self._print_parameters(printer, end=_dim_map_text(_numbers(self.dim_map)))
-
 
 @irdl_attr_definition
-class StridedViewType(TileView):
+class StridedViewType(MappedView):
     """A tensor view as a grid of tiles whose origins are `traversal_strides` elements apart."""
 
     name = "cuda_tile.strided_view"
 
     traversal_strides: Shape
-    dim_map: Shape
 
     def __init__(
         self,
@@ -324,32 +328,15 @@ class StridedViewType(TileView):
         """Without `dim_map`, the dimensions of tiles are those of the tensor."""
         dim_map = range(len(tile_shape)) if dim_map is None else dim_map
         padding_value, strides = _padding(padding_value), _sizes(traversal_strides)
-        super().__init__(_sizes(tile_shape), tensor_view, padding_value, strides, _sizes(dim_map))
+        super().__init__(_sizes(tile_shape), tensor_view, padding_value, _sizes(dim_map), strides)
 
     def verify(self) -> None:
         super().verify()
-        _verify_dim_map(_numbers(self.dim_map), len(self.tile_shape))
         strides = _numbers(self.traversal_strides)
         if len(strides) != len(self.tile_shape) or any(stride <= 0 for stride in strides):
             raise VerifyException(
                 f"expected {len(self.tile_shape)} positive traversal_strides, got {[*strides]}"
             )
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            shape = _parse_tile_shape(parser)
-            parser.parse_keyword("traversal_strides")
-            strides = _parse_numbers(parser, parser.parse_integer)
-            parser.parse_punctuation(",")
-            padding, tensor_view = _parse_viewed(parser)
-            dim_map = _parse_dim_map(parser, len(shape))
-        return shape, tensor_view, padding, _sizes(strides), dim_map
-
-    def print_parameters(self, printer: Printer) -> None:
-        strides = ",".join(map(str, _numbers(self.traversal_strides)))
-        end = _dim_map_text(_numbers(self.dim_map))
-        self._print_parameters(printer, f"traversal_strides=[{strides}], ", end)
 
 
 @irdl_attr_definition
@@ -388,20 +375,6 @@ class GatherScatterViewType(TileView):
                 f"{[*expected]}"
             )
         super().verify_indices([*types[:sparse], *types[sparse + 1 :]])
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            shape = _parse_tile_shape(parser)
-            padding, tensor_view = _parse_viewed(parser)
-            parser.parse_punctuation(",")
-            parser.parse_keyword("sparse_dim")
-            parser.parse_punctuation("=")
-            sparse_dim = parser.parse_integer(allow_boolean=False)
-        return shape, tensor_view, padding, IntAttr(sparse_dim)
-
-    def print_parameters(self, printer: Printer) -> None:
-        self._print_parameters(printer, end=f", sparse_dim={self.sparse_dim.data}")
 
 
 @irdl_attr_definition
@@ -478,18 +451,6 @@ def _parse_tile_shape(parser: AttrParser) -> Shape:
         shape = parser.parse_dimension_list()
     parser.parse_punctuation(",")
     return _sizes(shape)
-
-
-def _parse_viewed(parser: AttrParser) -> tuple[PaddingValueAttr | NoneAttr, TensorViewType]:
-    padding = None
-    if parser.parse_optional_keyword("padding_value"):
-        parser.parse_punctuation("=")
-        padding = parser.parse_str_enum(PaddingValue)
-        parser.parse_punctuation(",")
-    start = parser.pos
-    if not isinstance(type := parse_type(parser), TensorViewType):
-        parser.raise_error(f"expected a tensor_view, got {type}", start)
-    return _padding(padding), type
 
 
 def _parse_dim_map(parser: AttrParser, rank: int) -> Shape:

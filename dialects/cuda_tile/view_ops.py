@@ -6,8 +6,8 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar, Self, TypeAlias
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, i32
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AnyOf,
@@ -18,7 +18,6 @@ from xdsl.irdl import (
     VarConstraint,
     irdl_op_definition,
     operand_def,
-    opt_operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -36,17 +35,16 @@ from .attributes import (
     AtomicRMWMode,
     AtomicRMWModeAttr,
     MemoryOrderingSemantics,
-    MemoryOrderingSemanticsAttr,
     MemoryScope,
     MemoryScopeAttr,
     OptimizationHintsAttr,
     PaddingValueAttr,
 )
-from .checks import LOAD_ORDERS, STORE_ORDERS, check_access, check_mode, check_types, tile
+from .checks import check_mode, check_types, tile
 from .constraints import INT, SCALAR_INT, SCALAR_POINTER, TILE
-from .memory_effects import LoadEffect, StoreEffect
+from .memory_ops import AccessOp, AtomicOp, ReadOp, WriteOp
 from .syntax import HINTS, MEMORY, types
-from .tile_op import CudaTileOp, Operand, PureOp
+from .tile_op import CudaTileOp, PureOp
 from .types import (
     GatherScatterViewType,
     PartitionViewType,
@@ -54,25 +52,15 @@ from .types import (
     StridedViewType,
     TensorViewType,
     TileView,
-    TokenType,
     parse_type,
     print_type,
     scalar,
 )
 
-__all__ = [
-    "AtomicRedViewTkoOp",
-    "GetIndexSpaceShapeOp",
-    "GetTensorShapeOp",
-    "LoadViewTkoOp",
-    "MakeGatherScatterViewOp",
-    "MakePartitionViewOp",
-    "MakeStridedViewOp",
-    "MakeTensorViewOp",
-    "StoreViewTkoOp",
-]
-
 VIEW = BaseAttr(TileView)
+TENSOR_VIEW = VarConstraint("T", BaseAttr(TensorViewType))
+VIEW_TOKEN = "(`token` `=` $token^)?"
+END = "custom<Inbounds>($inbounds) attr-dict-with-keyword "
 
 
 def _view_of(view: type[TileView], tensor_view: AttrConstraint) -> AttrConstraint:
@@ -85,8 +73,8 @@ def _view_of(view: type[TileView], tensor_view: AttrConstraint) -> AttrConstrain
 
 @irdl_op_definition
 class MakeTensorViewOp(CudaTileOp):
-    """A tensor at the address `base`. The operands are the sizes and strides that its type does
-    not have, as unsigned integers."""
+    """View memory at the address `base` as a tensor. The other operands are the sizes and strides
+    that its type does not have, as unsigned integers."""
 
     name = "cuda_tile.make_tensor_view"
 
@@ -185,43 +173,39 @@ def _print_sizes(printer: Printer, sizes: Sequence[int], values: Sequence[SSAVal
         )
 
 
+class MakeViewOp(PureOp, ABC):
+    """A view of a tensor in tiles."""
+
+    tensor_view = operand_def(TENSOR_VIEW)
+
+    assembly_format = "$tensor_view attr-dict " + types("result")
+
+
 @irdl_op_definition
-class MakePartitionViewOp(PureOp):
-    """The grid of tiles of a tensor."""
+class MakePartitionViewOp(MakeViewOp):
+    """View a tensor as a grid of tiles."""
 
     name = "cuda_tile.make_partition_view"
 
-    T: ClassVar = VarConstraint("T", BaseAttr(TensorViewType))
-    tensor_view = operand_def(T)
-    result = result_def(_view_of(PartitionViewType, T))
-
-    assembly_format = "$tensor_view attr-dict " + types("result")
+    result = result_def(_view_of(PartitionViewType, TENSOR_VIEW))
 
 
 @irdl_op_definition
-class MakeStridedViewOp(PureOp):
-    """The tiles of a tensor at the multiples of strides."""
+class MakeStridedViewOp(MakeViewOp):
+    """View a tensor as tiles at the multiples of strides."""
 
     name = "cuda_tile.make_strided_view"
 
-    T: ClassVar = VarConstraint("T", BaseAttr(TensorViewType))
-    tensor_view = operand_def(T)
-    result = result_def(_view_of(StridedViewType, T))
-
-    assembly_format = "$tensor_view attr-dict " + types("result")
+    result = result_def(_view_of(StridedViewType, TENSOR_VIEW))
 
 
 @irdl_op_definition
-class MakeGatherScatterViewOp(PureOp):
-    """The tiles of a tensor at indices that are a tile in one dimension."""
+class MakeGatherScatterViewOp(MakeViewOp):
+    """View a tensor as tiles at indices that are a tile in one dimension."""
 
     name = "cuda_tile.make_gather_scatter_view"
 
-    T: ClassVar = VarConstraint("T", BaseAttr(TensorViewType))
-    tensor_view = operand_def(T)
-    result = result_def(_view_of(GatherScatterViewType, T))
-
-    assembly_format = "$tensor_view attr-dict " + types("result")
+    result = result_def(_view_of(GatherScatterViewType, TENSOR_VIEW))
 
 
 class SizesOp(CudaTileOp, ABC):
@@ -264,7 +248,7 @@ def _rank(type: TensorViewType | TileView) -> int:
 
 @irdl_op_definition
 class GetTensorShapeOp(SizesOp):
-    """The sizes of a tensor."""
+    """Read the sizes of a tensor."""
 
     name = "cuda_tile.get_tensor_shape"
 
@@ -273,114 +257,88 @@ class GetTensorShapeOp(SizesOp):
 
 @irdl_op_definition
 class GetIndexSpaceShapeOp(SizesOp):
-    """The number of tiles of a view in each dimension."""
+    """Compute the number of tiles of a view in each dimension."""
 
     name = "cuda_tile.get_index_space_shape"
 
     src = operand_def(VIEW)
 
 
-def _check_view(view: Attribute, indices: Sequence[Attribute], tile_type: Attribute) -> None:
-    assert isinstance(view, TileView)
-    if len(indices) != view.index_rank:
-        raise VerifyException(f"expected {view.index_rank} indices, got {len(indices)}")
-    check_types("tile", [view.tile_type], [tile_type])
-    view.verify_indices(indices)
+class ViewAccess(AccessOp, ABC):
+    """An access to the tile of a view at an index. `inbounds` promises for each index that the tile
+    is within the tensor."""
+
+    view = operand_def(VIEW)
+    index = var_operand_def(INT)
+    inbounds = opt_prop_def(DenseArrayBase)
+
+    def check_view(self, tile: SSAValue) -> None:
+        """Check the index, and that `tile` is a tile of the view."""
+        view, count = self.view.type, len(self.index)
+        assert isinstance(view, TileView)
+        if count != view.index_rank:
+            raise VerifyException(f"expected {view.index_rank} indices, got {count}")
+        if self.inbounds is not None and (got := len(self.inbounds)) != count:
+            raise VerifyException(f"inbounds: expected {count} values, got {got}")
+        check_types("tile", [view.tile_type], [tile.type])
+        view.verify_indices(self.index.types)
 
 
 @irdl_op_definition
-class LoadViewTkoOp(CudaTileOp):
-    """The tile of a view at an index, loaded after the operations of `token`."""
+class LoadViewTkoOp(ViewAccess, ReadOp):
+    """Load the tile of a view at an index."""
 
     name = "cuda_tile.load_view_tko"
 
-    memory_ordering_semantics = prop_def(MemoryOrderingSemanticsAttr)
-    memory_scope = opt_prop_def(MemoryScopeAttr)
-    view = operand_def(VIEW)
-    index = var_operand_def(INT)
-    token = opt_operand_def(TokenType)
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
     tile = result_def(TILE)
-    result_token = result_def(TokenType)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(LoadEffect())
-
-    assembly_format = (
-        MEMORY
-        + " $view `` `[` $index `]` (`token` `=` $token^)? "
-        + HINTS
-        + " attr-dict-with-keyword "
-        + types("view[index] -> tile, result_token")
+    assembly_format = f"{MEMORY} $view `` `[` $index `]` {VIEW_TOKEN} {HINTS} {END}" + types(
+        "view[index] -> tile, result_token"
     )
-
-    @classmethod
-    def infer_types(cls, *operands: Operand) -> Sequence[Attribute]:
-        (type,) = super().infer_types(*operands)
-        return (type.tile_type if isinstance(type, TileView) else type, TokenType())
 
     @of_signature
     def verify_(self) -> None:
-        _check_view(self.view.type, self.index.types, self.tile.type)
-        check_access(self.memory_ordering_semantics, self.memory_scope, LOAD_ORDERS)
+        self.check_view(self.tile)
+        super().verify_()
 
 
 @irdl_op_definition
-class StoreViewTkoOp(CudaTileOp):
-    """Store a tile to a view at an index, after the operations of `token`."""
+class StoreViewTkoOp(ViewAccess, WriteOp):
+    """Store a tile to a view at an index."""
 
     name = "cuda_tile.store_view_tko"
 
-    RESULTS: ClassVar = (TokenType(),)
-
-    memory_ordering_semantics = prop_def(MemoryOrderingSemanticsAttr)
-    memory_scope = opt_prop_def(MemoryScopeAttr)
     tile = operand_def(TILE)
-    view = operand_def(VIEW)
-    index = var_operand_def(INT)
-    token = opt_operand_def(TokenType)
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
-    result_token = result_def(TokenType)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(StoreEffect())
 
     assembly_format = (
-        MEMORY
-        + " $tile `,` $view `` `[` $index `]` (`token` `=` $token^)? "
-        + HINTS
-        + " attr-dict-with-keyword "
+        f"{MEMORY} $tile `,` $view `` `[` $index `]` {VIEW_TOKEN} {HINTS} {END}"
         + types("tile, view[index] -> result_token")
     )
 
     @of_signature
     def verify_(self) -> None:
-        _check_view(self.view.type, self.index.types, self.tile.type)
-        check_access(self.memory_ordering_semantics, self.memory_scope, STORE_ORDERS)
+        self.check_view(self.tile)
+        super().verify_()
 
 
 @irdl_op_definition
-class AtomicRedViewTkoOp(CudaTileOp):
-    """Combine a tile with that of a view at an index, each element atomically."""
+class AtomicRedViewTkoOp(ViewAccess, AtomicOp):
+    """Combine the tile of a view at an index with another one, each element atomically."""
 
     name = "cuda_tile.atomic_red_view_tko"
 
-    RESULTS: ClassVar = (TokenType(),)
+    ORDERS: ClassVar = (MemoryOrderingSemantics.RELAXED,)
 
-    memory_ordering_semantics = prop_def(MemoryOrderingSemanticsAttr)
     memory_scope = prop_def(MemoryScopeAttr)
     view = operand_def(VIEW)
     index = var_operand_def(INT)
     mode = prop_def(AtomicRMWModeAttr)
     value = operand_def(TILE)
-    token = opt_operand_def(TokenType)
-    result_token = result_def(TokenType)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
-        MEMORY + " $view `` `[` $index `]` `,` custom<Keyword>($mode) `,` $value "
-        "(`token` `=` $token^)? attr-dict-with-keyword "
+        f"{MEMORY} $view `` `[` $index `]` `,` custom<Keyword>($mode) `,` $value {VIEW_TOKEN} {END}"
         + types("value, view[index] -> result_token")
     )
 
@@ -391,13 +349,10 @@ class AtomicRedViewTkoOp(CudaTileOp):
             raise VerifyException(f"{view} has no atomic operations: expected a partition_view")
         if isinstance(view.padding_value, PaddingValueAttr):
             raise VerifyException(f"padding_value is of loads: expected a view without, got {view}")
-        _check_view(view, self.index.types, self.value.type)
+        self.check_view(self.value)
         if self.mode.data is AtomicRMWMode.XCHG:
             raise VerifyException("xchg has no result here: expected another mode")
         check_mode(self.mode, tile(self.value.type).element_type)
-        if self.memory_ordering_semantics.data is not MemoryOrderingSemantics.RELAXED:
-            raise VerifyException(
-                f"memory order {self.memory_ordering_semantics.data}: expected relaxed"
-            )
+        super().verify_()
         if self.memory_scope.data is MemoryScope.SYS:
             raise VerifyException("memory scope sys: expected tl_blk or device")

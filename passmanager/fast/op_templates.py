@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -58,7 +58,7 @@ def has_template(op_class: type[Operation], generic: bool) -> bool:
     the names of its values alone.
     """
     return has_region_template(op_class, generic) or (
-        not _has_scope(op_class) and has_declarative_format(op_class)
+        not _has_scope(op_class) and _has_format(op_class, is_of_signature)
     )
 
 
@@ -90,6 +90,12 @@ def has_declarative_format(op_class: type[Operation]) -> bool:
     """Return whether ops are printed from a declarative format that has no directives of its
     author's but those of `_DIRECTIVES`.
     """
+    return _has_format(op_class, lambda printer: False)
+
+
+def _has_format(op_class: type[Operation], is_known: Callable[[object], bool]) -> bool:
+    """Return whether ops are printed from a declarative format that has no directives but those of
+    `_DIRECTIVES`, and those whose `print` is known."""
     if not issubclass(op_class, IRDLOperation) or op_class.print.__name__ != "print_with_format":
         return False
     # The decorator that sets `print` sets the definition, too: a subclass may have replaced one.
@@ -98,8 +104,9 @@ def has_declarative_format(op_class: type[Operation]) -> bool:
     return (
         len(owners) == 1
         and definition.assembly_format is not None
-        and _DIRECTIVES.issuperset(
-            (directive.__module__, directive.__qualname__)
+        and all(
+            (directive.__module__, directive.__qualname__) in _DIRECTIVES
+            or is_known(directive.print)
             for directive in definition.custom_directives.values()
         )
     )

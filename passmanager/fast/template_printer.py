@@ -255,12 +255,7 @@ class TemplatePrinter(NamingPrinter):
     def print_op(self, op: Operation) -> None:
         collects = self._collect()
         try:
-            # A template has the whole name.
-            if (
-                self._pieces is None
-                or (short_name(op) and not self.print_generic_format)
-                or not self._print_known(op, self._pieces)
-            ):
+            if self._pieces is None or not self._print_known(op, self._pieces):
                 self.print_itself(op)
         finally:
             if collects:
@@ -270,11 +265,15 @@ class TemplatePrinter(NamingPrinter):
         """Print an op from the template of its signature, or keep one; False if there is none."""
         fields = read_fields(op)
         operands, results, _, _, successors, regions, _ = fields
+        # A template has the whole name.
+        short = None if self.print_generic_format else short_name(op)
         if regions:
-            return self._print_known_around_regions(op, fields)
+            return short is None and self._print_known_around_regions(op, fields)
         if successors or not self._forms.has_template[type(op)]:
             return False
         values = results + operands
+        if short is not None:
+            return self._print_short(op, fields, values, pieces)
         if self._forms.ends_with_type[type(op)] and (types := self._types_text(fields)) is not None:
             return self._print_before_types(op, fields, types)
         template = self._known.templates.get(key := _signatures.of(op, fields))
@@ -289,6 +288,20 @@ class TemplatePrinter(NamingPrinter):
                 if (clause := self._forms.end_clause[type(op)]) is None:
                     return self._print_first(op, key, values)
                 return self._print_with_clause(op, fields, key, clause)
+        self.templated += 1
+        pieces.append(self._filled(template, values))
+        if self.print_debuginfo:
+            self.print_location(op)
+        return True
+
+    def _print_short(
+        self, op: Operation, fields: Fields, values: tuple[SSAValue, ...], pieces: list[str]
+    ) -> bool:
+        """Print an op without the name of its dialect from a template, or keep one."""
+        key = _signatures.complete(op, fields, _signatures.of(op, fields))
+        key = ("short", *key, repetition(values))
+        if (template := self._known.templates.get(key)) is None:
+            return self._print_first(op, key, values)
         self.templated += 1
         pieces.append(self._filled(template, values))
         if self.print_debuginfo:

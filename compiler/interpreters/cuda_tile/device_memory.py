@@ -304,13 +304,25 @@ def joined(*_: object) -> Compute:
     return compute
 
 
+def passed(*_: object) -> Compute:
+    """Return the token as it is: grids do not overlap, and all pointers to an element are one."""
+
+    def compute(token: int | None) -> int:
+        return token or 0
+
+    return compute
+
+
 POINTER_ACCESS: Mapping[type[Operation], Callable[[Any, DeviceMemory], Compute]] = {
     ops.AllocaOp: by_block(allocate, always=True),
     ops.AtomicCASTkoOp: by_block(compare_and_swap, always=True),
     ops.AtomicRMWTkoOp: by_block(read_modify_write, always=True),
+    ops.GdcLaunchDependentsTkoOp: passed,
+    ops.GdcWaitTkoOp: passed,
     ops.JoinTokensOp: joined,
     ops.LoadPtrTkoOp: load,
     ops.MakeTokenOp: lambda op, memory: lambda: 0,
+    ops.MemoryFenceAliasTkoOp: passed,
     ops.StorePtrTkoOp: store,
 }
 """The semantics by class. A token is the set of accesses before it, as the bits of a number."""

@@ -16,6 +16,8 @@ from ....dialects.cuda_tile import elementwise_ops as ops
 from ....dialects.cuda_tile.attributes import ComparisonOrdering as Ordering
 from ....dialects.cuda_tile.attributes import ComparisonPredicate as Predicate
 from ....dialects.cuda_tile.attributes import RoundingMode, RoundingModeAttr, Signedness
+from ....dialects.cuda_tile.checks import element_width
+from ....dialects.cuda_tile.elementwise_forms import ExtremumOp
 from ....dialects.cuda_tile.types import PointerType
 from ....passmanager.releases.floats import Float8E8M0FNUType
 from ..tir.arithmetic import float_power, fma, ordered_zeros, rsqrt
@@ -69,7 +71,7 @@ def then(nearest: Compute, rounded: Compute) -> Compute:
 def extremum(number: np.ufunc, with_nan: np.ufunc) -> Maker:
     """Return the semantics of a minimum or maximum."""
 
-    def bind(op: ops.MaxFOp | ops.MinFOp) -> Compute:
+    def bind(op: ExtremumOp) -> Compute:
         function = number if op.propagate_nan is None else with_nan
         exact = cast(Compute, partial(ordered_zeros(function), op))
 
@@ -232,7 +234,24 @@ def float_to_float(op: ops.FToFOp) -> Unary:
 
 
 def float_to_integer(op: ops.FToIOp) -> Unary:
-    """Return the conversion without the fraction."""
+    """Return the conversion without the fraction; if it saturates, NaN becomes 0."""
+    convert = truncated(op)
+    if op.saturating is None:
+        return convert
+    count = 1 << element_width(op.to.type)
+    low = -(count >> 1) if op.signedness.data is Signedness.SIGNED else 0
+    greatest: Array = fitting(result_element(op))(np.asarray(low + count - 1))
+
+    def saturated(array: Array) -> Array:
+        whole = np.trunc(np.nan_to_num(np.asarray(array, np.float64)))
+        inside = np.clip(whole, low, np.nextafter(low + count, low))
+        return np.where(whole >= low + count, greatest, convert(inside))
+
+    return saturated
+
+
+def truncated(op: ops.FToIOp) -> Unary:
+    """Return the conversion of floats that the type of the result can represent."""
     dtype, fit = tile_dtype(result_element(op)), fitting(result_element(op))
     if dtype.itemsize == 8 and op.signedness.data is Signedness.UNSIGNED:
         return lambda array: np.trunc(array).astype(np.uint64).view(np.int64)
@@ -246,6 +265,12 @@ def integer_to_float(op: ops.IToFOp) -> Unary:
     fit = fitting(result_element(op))
     read = unsigned_bits if op.signedness.data is Signedness.UNSIGNED else signed_bits
     return lambda array: fit(read(array))
+
+
+def raised(op: ops.FPowIOp) -> Binary:
+    """Return floats to the power of integers."""
+    fit = fitting(result_element(op))
+    return lambda x, exponent: fit(np.power(np.asarray(x, np.float64), signed_bits(exponent)))
 
 
 def recast(op: ops.BitcastOp) -> Unary:
@@ -296,6 +321,7 @@ ELEMENTWISE: Mapping[type[Operation], Maker] = {
     ops.Exp2Op: on_floats(np.exp2),
     ops.ExpOp: on_floats(np.exp),
     ops.ExtIOp: extended,
+    ops.FPowIOp: raised,
     ops.FToFOp: float_to_float,
     ops.FToIOp: float_to_integer,
     ops.FloorOp: on_floats(np.floor),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,16 +70,37 @@ def concatenate(op: ops.CatOp) -> Binary:
 
 def extract(op: ops.ExtractOp) -> Compute:
     """Return a part of a tile."""
-    shape = tile_shape(op.result)
-    counts = [n // m for n, m in zip(tile_shape(op.source), shape, strict=True)]
+    place = places(tile_shape(op.source), tile_shape(op.result))
 
     def compute(source: Array, indices: tuple[Any, ...]) -> Array:
-        starts = [int(index) * size for index, size in zip(indices, shape, strict=True)]
-        if any(not 0 <= int(i) < n for i, n in zip(indices, counts, strict=True)):
-            raise IndexError(f"part {[*map(int, indices)]} of {counts} does not exist")
-        return source[tuple(slice(start, start + n) for start, n in zip(starts, shape))]
+        return source[place(indices)]
 
     return compute
+
+
+def insert(op: ops.InsertOp) -> Compute:
+    """Return a tile with another part."""
+    place = places(tile_shape(op.destination), tile_shape(op.source))
+
+    def compute(source: Array, destination: Array, indices: tuple[Any, ...]) -> Array:
+        result = np.array(destination)
+        result[place(indices)] = source
+        return result[()]
+
+    return compute
+
+
+def places(whole: Sequence[int], part: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """Return the function from the indices of a part of a tile to its elements."""
+    counts = [n // m for n, m in zip(whole, part, strict=True)]
+
+    def slices(indices: Sequence[Any]) -> tuple[Any, ...]:
+        starts = [int(index) * size for index, size in zip(indices, part, strict=True)]
+        if any(not 0 <= int(i) < n for i, n in zip(indices, counts, strict=True)):
+            raise IndexError(f"part {[*map(int, indices)]} of {counts} does not exist")
+        return tuple(slice(start, start + n) for start, n in zip(starts, part))
+
+    return slices
 
 
 def is_nibble(element: Attribute) -> bool:
@@ -118,6 +139,7 @@ SHAPING: Mapping[type[Operation], Maker] = {
     ops.CatOp: concatenate,
     ops.ConstantOp: constant,
     ops.ExtractOp: by_block(extract),
+    ops.InsertOp: by_block(insert),
     ops.IotaOp: iota,
     ops.PackOp: by_block(pack),
     ops.PermuteOp: permute,

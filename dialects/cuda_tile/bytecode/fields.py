@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -22,9 +22,11 @@ from xdsl.dialects.builtin import (
     IntAttr,
     IntegerAttr,
     IntegerType,
+    NoneAttr,
     StringAttr,
     SymbolRefAttr,
     TensorType,
+    UnitAttr,
     i1,
     i64,
 )
@@ -35,32 +37,9 @@ from ....passmanager.errors import PasslineError
 from ....passmanager.ir.text.float_bits import bits_of, value_of
 from ....passmanager.releases.floats import byte_size
 from ..attributes import BoundedAttr, DivByAttr, OptimizationHintsAttr, SameElementsAttr
+from ..elements import MAX_ELEMENTS
 from ..types import TileType
 from .streams import NEWEST, OLDEST, InputTable, OutputTable, TileInput, TileOutput
-
-__all__ = [
-    "BOOL",
-    "CONSTANT",
-    "HINTS",
-    "LIST",
-    "NUMBER",
-    "STRING",
-    "SYMBOL",
-    "TAGGED",
-    "TYPE",
-    "Codec",
-    "FieldDecoder",
-    "FieldEncoder",
-    "InputFile",
-    "OutputFile",
-    "array_of",
-    "enumeration",
-    "errors_at",
-    "integer",
-]
-
-MAX_ELEMENTS = 1 << 24
-"""The most elements of a tile."""
 
 
 @contextmanager
@@ -121,28 +100,25 @@ class InputFile:
         self, what: str, index: int, source: TileInput, read: Callable[[FieldDecoder], Attribute]
     ) -> Attribute:
         """Return an entry of a table, to which a field that `source` has read refers."""
+        if (value := self.found.get(key := (what, index))) is not None:
+            return value
         entry = self.tables[what].entry(index, source)
-        if (key := (what, index)) not in self.found:
-            self.found[key] = None
-            with errors_at(entry):
-                self.found[key] = read(FieldDecoder(self, entry))
-        if (value := self.found[key]) is None:
+        if key in self.found:
             source.fail(f"{what} {index} contains itself")
+        self.found[key] = None
+        with errors_at(entry):
+            self.found[key] = value = read(FieldDecoder(self, entry))
         return value
 
 
-@dataclass
-class FieldDecoder:
+class FieldDecoder(TileInput):
     """A part of a file that is read, whose fields refer to tables."""
 
-    file: InputFile
-    source: TileInput
-    type: Attribute | None = None
-    """The type of the constant that is read next."""
-
-    def fail(self, reason: str) -> NoReturn:
-        """Raise BytecodeError for the place of the next field."""
-        self.source.fail(reason)
+    def __init__(self, file: InputFile, part: TileInput) -> None:
+        super().__init__(part.data, part.name, part.start, part.end)
+        self.file = file
+        self.type: Attribute | None = None
+        """The type of the constant that is read next."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +127,20 @@ class Codec:
 
     put: Callable[[FieldEncoder, Any], None]
     get: Callable[[FieldDecoder], Any]
+
+    def of(self, put: Callable[[Any], Any], get: Callable[[Any], Any]) -> Codec:
+        """Return the form of what is written as the field `put(value)`, and read by `get`."""
+        return Codec(lambda out, value: self.put(out, put(value)), lambda s: get(self.get(s)))
+
+    def list(self, size: int = 1) -> Codec:
+        """Return the form of a list of such fields, each of `size` bytes or more."""
+
+        def put(out: FieldEncoder, values: Any) -> None:
+            out.varint(len(values))
+            for value in values:
+                self.put(out, value)
+
+        return Codec(put, lambda source: [self.get(source) for _ in range(source.count(size))])
 
 
 def shown(version: tuple[int, int]) -> str:
@@ -161,31 +151,57 @@ def shown(version: tuple[int, int]) -> str:
 # Numbers and strings
 
 
+NUMBER = Codec(FieldEncoder.varint, FieldDecoder.varint).of(lambda a: a.data, IntAttr)
+BOOL = Codec(
+    lambda out, attribute: out.fixed(int(bool(attribute.value.data)), 1),
+    lambda source: IntegerAttr(int(source.fixed(1) != 0), i1),
+)
+FLAG = Codec(lambda _, attribute: None, lambda _: UnitAttr())
+"""A unit attribute: the bit that says that it is there is all of it."""
+
+
+def sizes(width: int) -> Codec:
+    """Return the form of lists of signed integers of `width` bytes."""
+    return Codec(
+        lambda out, value: out.fixed(value, width, True), lambda source: source.fixed(width, True)
+    ).list(width)
+
+
+def array_of(type: IntegerType) -> Codec:
+    """Return the form of arrays of integers of a type."""
+    return sizes((type.width.data + 7) // 8).of(
+        lambda array: array.get_values(), lambda values: DenseArrayBase.from_list(type, values)
+    )
+
+
+def no_promise(count: int) -> Attribute:
+    """Return the property `inbounds` that promises nothing of `count` indices."""
+    return DenseArrayBase.from_list(i1, [0] * count)
+
+
 def integer(type: IntegerType) -> Codec:
     """Return the form of integers of one type: their bits, without a sign."""
     mask = (1 << type.width.data) - 1
 
-    def put(out: FieldEncoder, attribute: IntegerAttr) -> None:
-        out.varint(attribute.value.data & mask)
-
     def get(source: FieldDecoder) -> Attribute:
-        if (bits := source.source.varint()) > mask:
+        if (bits := source.varint()) > mask:
             source.fail(f"{bits} has more than {type.width.data} bits")
         return IntegerAttr(bits - (mask + 1) if bits > mask >> 1 and mask > 1 else bits, type)
 
-    return Codec(put, get)
+    return Codec(lambda out, attribute: out.varint(attribute.value.data & mask), get)
 
 
 def enumeration(cls: type[Data[Any]]) -> Codec:
     """Return the form of an enumeration: the position of the member."""
-    members = list(cast(Any, cls).enum_type)
+    members = [cls(member) for member in cast(Any, cls).enum_type]
+    numbers = {member: number for number, member in enumerate(members)}
 
     def get(source: FieldDecoder) -> Attribute:
-        if (number := source.source.varint()) >= len(members):
+        if (number := source.varint()) >= len(members):
             source.fail(f"{cls.name} {number}: the members are 0 to {len(members) - 1}")
-        return cls(members[number])
+        return members[number]
 
-    return Codec(lambda out, attribute: out.varint(members.index(attribute.data)), get)
+    return Codec(lambda out, attribute: out.varint(numbers[attribute]), get)
 
 
 def _put_string(out: FieldEncoder, attribute: StringAttr) -> None:
@@ -195,49 +211,27 @@ def _put_string(out: FieldEncoder, attribute: StringAttr) -> None:
 
 def _read_string(entry: FieldDecoder) -> Attribute:
     try:
-        return StringAttr(entry.source.bytes(entry.source.left).decode())
+        return StringAttr(entry.bytes(entry.left).decode())
     except UnicodeDecodeError:
         entry.fail("a string that is not UTF-8")
 
 
-def _get_string(source: FieldDecoder) -> Attribute:
-    return source.file.entry("string", source.source.varint(), source.source, _read_string)
-
-
 def _get_symbol(source: FieldDecoder) -> Attribute:
-    name = cast(StringAttr, _get_string(source))
-    if not name.data:
+    if not (name := STRING.get(source)).data:
         source.fail("the name of a symbol is empty")
     return SymbolRefAttr(name)
 
 
-def _put_permutation(out: FieldEncoder, attribute: DenseArrayBase[Any]) -> None:
-    width = attribute.elt_type.size
-    values = attribute.get_values()
-    out.varint(len(values))
-    for value in values:
-        out.fixed(value, width, signed=True)
-
-
-def array_of(type: IntegerType) -> Codec:
-    size = type.width.data // 8
-
-    def get(source: FieldDecoder) -> Attribute:
-        values = [source.source.fixed(size, True) for _ in range(source.source.count(size))]
-        return DenseArrayBase.from_list(type, values)
-
-    return Codec(_put_permutation, get)
-
-
-NUMBER = Codec(
-    lambda out, attribute: out.varint(attribute.data),
-    lambda source: IntAttr(source.source.varint()),
+STRING = Codec(
+    _put_string, lambda source: source.file.entry("string", source.varint(), source, _read_string)
 )
-STRING = Codec(_put_string, _get_string)
 SYMBOL = Codec(lambda out, symbol: _put_string(out, symbol.root_reference), _get_symbol)
-BOOL = Codec(
-    lambda out, attribute: out.fixed(int(bool(attribute.value.data)), 1),
-    lambda source: IntegerAttr(int(source.source.fixed(1) != 0), i1),
+# The entries of types are read and written by `type_formats`.
+TYPE = Codec(
+    lambda out, type: out.varint(
+        out.file.types.index(type, lambda: out.file.write_type(out.file, type))
+    ),
+    lambda source: source.file.entry("type", source.varint(), source, source.file.read_type),
 )
 
 
@@ -251,25 +245,11 @@ def _put_float(out: FieldEncoder, attribute: FloatAttr[Any]) -> None:
 
 def _get_float(source: FieldDecoder, type: AnyFloat) -> Attribute:
     width = 8 * byte_size(type)
-    bits = source.source.fixed(1) if width <= 8 else source.source.signed() & ((1 << 64) - 1)
+    bits = source.fixed(1) if width <= 8 else source.signed() & ((1 << 64) - 1)
     value = None if bits >> width else value_of(bits, type)
     if value is None:
         source.fail(f"{bits:#x} is no {type}")
     return FloatAttr(value, type)
-
-
-# Types are read and written by `type_formats`.
-
-
-def _put_type(out: FieldEncoder, type: Attribute) -> None:
-    out.varint(out.file.types.index(type, lambda: out.file.write_type(out.file, type)))
-
-
-def _get_type(source: FieldDecoder) -> Attribute:
-    return source.file.entry("type", source.source.varint(), source.source, source.file.read_type)
-
-
-TYPE = Codec(_put_type, _get_type)
 
 
 # Constants
@@ -281,9 +261,8 @@ def _put_constant(out: FieldEncoder, attribute: DenseIntOrFPElementsAttr) -> Non
     if count and data[: (size := len(data) // count)] * count == data:
         data = (b"\xff" if data[0] else b"\0") if is_bool else data[:size]
     elif is_bool:
-        data = sum(bool(byte) << i for i, byte in enumerate(data)).to_bytes(
-            (count + 7) // 8, "little"
-        )
+        bits = sum(bool(byte) << i for i, byte in enumerate(data))
+        data = bits.to_bytes((count + 7) // 8, "little")
     entry = TileOutput()
     entry.varint(len(data))
     out.varint(out.file.constants.index(data, lambda: entry.data + data))
@@ -294,9 +273,9 @@ def _get_constant(source: FieldDecoder) -> Attribute:
         source.fail(f"a constant of type {tile}: expected a tile")
     element: Any = tile.element_type
     count = prod(tile.get_shape())
-    if not _is_number(element) or not 0 < count <= MAX_ELEMENTS:
+    if not _is_number(tile.element_type) or not 0 < count <= MAX_ELEMENTS:
         source.fail(f"a constant of type {tile}: expected at most {MAX_ELEMENTS} numbers")
-    entry = source.file.tables["constant"].entry(source.source.varint(), source.source)
+    entry = source.file.tables["constant"].entry(source.varint(), source)
     data = entry.bytes(entry.count())
     size = 1 if element in (i1, IntegerType(4)) else byte_size(element)
     if element == i1:
@@ -328,92 +307,98 @@ CONSTANT = Codec(_put_constant, _get_constant)
 # Attributes behind a tag that says their kind
 
 
-def _put_pair(out: FieldEncoder, first: Attribute, second: Attribute) -> None:
-    """Write two signed integers, each of which may be absent, after the bits that say so."""
-    values = [cast(IntAttr, x).data if isinstance(x, IntAttr) else None for x in (first, second)]
-    out.fixed(sum((value is not None) << i for i, value in enumerate(values)), 1)
-    for value in values:
-        if value is not None:
-            out.signed(value)
+def _put_pair(out: FieldEncoder, pair: tuple[IntAttr | NoneAttr, ...]) -> None:
+    out.fixed(sum((not isinstance(value, NoneAttr)) << i for i, value in enumerate(pair)), 1)
+    for value in pair:
+        if isinstance(value, IntAttr):
+            out.signed(value.data)
 
 
 def _get_pair(source: FieldDecoder) -> list[int | None]:
-    if (flags := source.source.fixed(1)) > 3:
+    if (flags := source.fixed(1)) > 3:
         source.fail(f"flags {flags:#x}: two bits are known")
-    return [source.source.signed() if flags >> i & 1 else None for i in range(2)]
+    return [source.signed() if flags >> i & 1 else None for i in range(2)]
+
+
+PAIR = Codec(_put_pair, _get_pair)
+"""Two signed integers that may be absent, after the bits that say so."""
 
 
 def _put_div_by(out: FieldEncoder, attribute: DivByAttr) -> None:
-    out.varint(attribute.divisor.data)
-    _put_pair(out, attribute.every, attribute.along)
+    NUMBER.put(out, attribute.divisor)
+    PAIR.put(out, (attribute.every, attribute.along))
 
 
 def _put_dictionary(out: FieldEncoder, attribute: DictionaryAttr) -> None:
     out.varint(len(attribute.data))
     for key, value in attribute.data.items():
-        _put_string(out, StringAttr(key))
-        _put_tagged(out, value)
+        STRING.put(out, StringAttr(key))
+        TAGGED.put(out, value)
 
 
 def _get_dictionary(source: FieldDecoder) -> DictionaryAttr:
     found: dict[str, Attribute] = {}
-    for _ in range(source.source.count(2)):
-        key = cast(StringAttr, _get_string(source)).data
+    for _ in range(source.count(2)):
+        key = STRING.get(source).data
         if not key or key in found:
             source.fail(f"'{key}' is a second key, or an empty one")
-        found[key] = _get_tagged(source)
+        found[key] = TAGGED.get(source)
     return DictionaryAttr(found)
 
 
-def _put_list(out: FieldEncoder, attribute: ArrayAttr[Attribute]) -> None:
-    out.varint(len(attribute.data))
-    for value in attribute.data:
-        _put_tagged(out, value)
-
-
-def _get_list(source: FieldDecoder) -> Attribute:
-    return ArrayAttr([_get_tagged(source) for _ in range(source.source.count())])
-
-
-LIST = Codec(_put_list, _get_list)
-
-
 def _put_number(out: FieldEncoder, attribute: IntegerAttr[IntegerType]) -> None:
-    _put_type(out, attribute.type)
+    TYPE.put(out, attribute.type)
     integer(attribute.type).put(out, attribute)
 
 
 def _get_number(source: FieldDecoder) -> Attribute:
-    if not isinstance(type := _get_type(source), IntegerType):
+    if not isinstance(type := TYPE.get(source), IntegerType):
         source.fail(f"an integer of type {type}")
     return BOOL.get(source) if type == i1 else integer(cast(IntegerType, type)).get(source)
 
 
 def _put_typed_float(out: FieldEncoder, attribute: FloatAttr[Any]) -> None:
-    _put_type(out, attribute.type)
+    TYPE.put(out, attribute.type)
     _put_float(out, attribute)
 
 
 def _get_typed_float(source: FieldDecoder) -> Attribute:
-    if not isinstance(type := _get_type(source), AnyFloat):
+    if not isinstance(type := TYPE.get(source), AnyFloat):
         source.fail(f"a float of type {type}")
     return _get_float(source, type)
 
 
 def _put_typed_constant(out: FieldEncoder, attribute: DenseIntOrFPElementsAttr) -> None:
-    _put_type(out, TileType(attribute.get_shape(), attribute.get_element_type()))
-    _put_constant(out, attribute)
+    TYPE.put(out, TileType(attribute.get_shape(), attribute.get_element_type()))
+    CONSTANT.put(out, attribute)
 
 
 def _get_typed_constant(source: FieldDecoder) -> Attribute:
-    source.type = _get_type(source)
-    return _get_constant(source)
+    source.type = TYPE.get(source)
+    return CONSTANT.get(source)
 
 
-HINTS = Codec(
-    lambda out, attribute: _put_dictionary(out, attribute.value),
-    lambda source: OptimizationHintsAttr(_get_dictionary(source)),
-)
+def _put_tagged(out: FieldEncoder, attribute: Attribute) -> None:
+    is_bool = isinstance(attribute, IntegerAttr) and cast(Any, attribute).type == i1
+    fitting = (tag for tag, (cls, _) in _TAGS.items() if isinstance(attribute, cls))
+    tag = 3 if is_bool else next(fitting, None)
+    if tag is None:
+        raise PasslineError(f"Tile IR bytecode has no form for the attribute {attribute}")
+    out.varint(tag)
+    _TAGS[tag][1].put(out, attribute)
+
+
+def _get_tagged(source: FieldDecoder) -> Attribute:
+    at = source.position
+    if (tag := source.varint()) not in _TAGS:
+        source.fail(f"an attribute of the unknown kind {tag}", at)
+    return _TAGS[tag][1].get(source)
+
+
+TAGGED = Codec(_put_tagged, _get_tagged)
+LIST = TAGGED.list().of(lambda array: array.data, ArrayAttr)
+DICTIONARY = Codec(_put_dictionary, _get_dictionary)
+HINTS = DICTIONARY.of(lambda hints: hints.value, OptimizationHintsAttr)
 _TAGS: dict[int, tuple[type[Any], Codec]] = {
     1: (IntegerAttr, Codec(_put_number, _get_number)),
     2: (FloatAttr, Codec(_put_typed_float, _get_typed_float)),
@@ -422,47 +407,9 @@ _TAGS: dict[int, tuple[type[Any], Codec]] = {
     5: (StringAttr, STRING),
     6: (ArrayAttr, LIST),
     7: (DenseIntOrFPElementsAttr, Codec(_put_typed_constant, _get_typed_constant)),
-    8: (
-        DivByAttr,
-        Codec(_put_div_by, lambda source: DivByAttr(source.source.varint(), *_get_pair(source))),
-    ),
-    9: (
-        SameElementsAttr,
-        Codec(
-            lambda out, attribute: array_of(i64).put(out, attribute.values),
-            lambda source: SameElementsAttr(array_of(i64).get(source)),
-        ),
-    ),
-    10: (DictionaryAttr, Codec(_put_dictionary, _get_dictionary)),
+    8: (DivByAttr, Codec(_put_div_by, lambda s: DivByAttr(s.varint(), *PAIR.get(s)))),
+    9: (SameElementsAttr, array_of(i64).of(lambda groups: groups.values, SameElementsAttr)),
+    10: (DictionaryAttr, DICTIONARY),
     11: (OptimizationHintsAttr, HINTS),
-    12: (
-        BoundedAttr,
-        Codec(
-            lambda out, attribute: _put_pair(out, attribute.lb, attribute.ub),
-            lambda source: BoundedAttr(*_get_pair(source)),
-        ),
-    ),
+    12: (BoundedAttr, PAIR.of(lambda a: (a.lb, a.ub), lambda pair: BoundedAttr(*pair))),
 }
-
-
-def _put_tagged(out: FieldEncoder, attribute: Attribute) -> None:
-    if isinstance(attribute, IntegerAttr) and cast(Any, attribute).type == i1:
-        tag, codec = 3, BOOL
-    else:
-        for tag, (cls, codec) in _TAGS.items():  # noqa: B007
-            if isinstance(attribute, cls):
-                break
-        else:
-            raise PasslineError(f"Tile IR bytecode has no form for the attribute {attribute}")
-    out.varint(tag)
-    codec.put(out, attribute)
-
-
-def _get_tagged(source: FieldDecoder) -> Attribute:
-    at = source.source.position
-    if (tag := source.source.varint()) not in _TAGS:
-        source.source.fail(f"an attribute of the unknown kind {tag}", at)
-    return _TAGS[tag][1].get(source)
-
-
-TAGGED = Codec(_put_tagged, _get_tagged)

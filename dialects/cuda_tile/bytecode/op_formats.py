@@ -1,7 +1,7 @@
 """The operations in Tile IR bytecode: their numbers, and their fields in each version.
 
-The order of fields is that of the definition of the operation. Sources: `BytecodeOpcodes.td` and
-`BytecodeGen.cpp` of NVIDIA/cuda-tile; for 13.4 and 13.5, the encoders of the package `cuda-tile`.
+Sources: `BytecodeOpcodes.td` and `BytecodeGen.cpp` of NVIDIA/cuda-tile; for 13.4 and 13.5, the
+encoders of the package `cuda-tile`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import IntegerType, UnitAttr, i32, i64
+from xdsl.dialects.builtin import i1, i32, i64
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -23,9 +24,11 @@ from ..attributes import (
     AtomicRMWModeAttr,
     ComparisonOrderingAttr,
     ComparisonPredicateAttr,
+    IntegerOverflow,
     IntegerOverflowAttr,
     MemoryOrderingSemanticsAttr,
     MemoryScopeAttr,
+    RoundingMode,
     RoundingModeAttr,
     SignednessAttr,
     SymbolVisibilityAttr,
@@ -33,6 +36,7 @@ from ..attributes import (
 from .fields import (
     BOOL,
     CONSTANT,
+    FLAG,
     HINTS,
     LIST,
     STRING,
@@ -44,61 +48,42 @@ from .fields import (
     integer,
 )
 
-__all__ = [
-    "DEFAULTS",
-    "FIELDS",
-    "FLAG",
-    "VISIBILITY",
-    "OpFormat",
-    "Property",
-    "format_of",
-    "formats_of",
-    "since",
-]
-
-# The fields of operations, by name, or by that of the operation too
-
-FLAG = Codec(lambda _, attribute: None, lambda _: UnitAttr())
-"""A unit attribute: the bit that says that it is there is all of it."""
-
 FIELDS: dict[str, Codec] = {
-    "alignment": integer(i64),
-    "cat dim": integer(i64),
-    "comparison_ordering": enumeration(ComparisonOrderingAttr),
     "comparison_predicate": enumeration(ComparisonPredicateAttr),
-    "constant": FLAG,
-    "dim": integer(i32),
-    "fast_acc": FLAG,
-    "flush_to_zero": FLAG,
-    "global": FLAG,
-    "identities": LIST,
-    "inbounds": array_of(IntegerType(8)),
-    "memory_ordering_semantics": enumeration(MemoryOrderingSemanticsAttr),
-    "memory_scope": enumeration(MemoryScopeAttr),
-    "message": STRING,
-    "mode": enumeration(AtomicRMWModeAttr),
-    "name": SYMBOL,
-    "num_elem": integer(i64),
-    "optimization_hints": HINTS,
-    "overflow": enumeration(IntegerOverflowAttr),
-    "permutation": array_of(i32),
-    "predicate": TAGGED,
-    "propagate_nan": FLAG,
-    "reverse": BOOL,
-    "rounding": enumeration(RoundingModeAttr),
-    "rounding_mode": enumeration(RoundingModeAttr),
-    "saturating": FLAG,
+    "comparison_ordering": enumeration(ComparisonOrderingAttr),
     "signedness": enumeration(SignednessAttr),
     "signedness_lhs": enumeration(SignednessAttr),
     "signedness_rhs": enumeration(SignednessAttr),
-    "str": STRING,
+    "overflow": enumeration(IntegerOverflowAttr),
+    "rounding": enumeration(RoundingModeAttr),
+    "rounding_mode": enumeration(RoundingModeAttr),
+    "saturating": FLAG,
+    "propagate_nan": FLAG,
+    "flush_to_zero": FLAG,
+    "fast_acc": FLAG,
     "unsignedCmp": FLAG,
+    "memory_ordering_semantics": enumeration(MemoryOrderingSemanticsAttr),
+    "memory_scope": enumeration(MemoryScopeAttr),
+    "mode": enumeration(AtomicRMWModeAttr),
+    "optimization_hints": HINTS,
+    "inbounds": array_of(i1),
+    "num_elem": integer(i64),
+    "alignment": integer(i64),
+    "global": FLAG,
+    "dim": integer(i32),
+    "cat dim": integer(i64),
+    "reverse": BOOL,
+    "identities": LIST,
+    "permutation": array_of(i32),
+    "predicate": TAGGED,
+    "message": STRING,
+    "name": SYMBOL,
+    "str": STRING,
     "value": CONSTANT,
 }
+"""The forms of properties, by name or by that of the operation too, in the order in which an
+operation has them."""
 VISIBILITY = enumeration(SymbolVisibilityAttr)
-
-
-# The operations
 
 _OPCODES = {
     0: "absf absi addf addi andi assert assume atomic_cas_tko atomic_rmw_tko bitcast break "
@@ -110,48 +95,36 @@ _OPCODES = {
     "offset ori permute pow print_tko ptr_to_int ptr_to_ptr reduce remf remi reshape return rsqrt "
     "scan select shli shri sin sinh sqrt store_ptr_tko store_view_tko subf subi tan tanh trunci "
     "xori yield atan2 pack unpack alloca mmaf_scaled make_gather_scatter_view make_strided_view "
-    "atomic_red_view_tko",
+    "atomic_red_view_tko insert gdc_launch_dependents_tko gdc_wait_tko fpowi "
+    "memory_fence_alias_tko",
 }
 """The operations by number, from the first of each run."""
 
 _SINCE = {
-    "atan2": (13, 2),
-    **dict.fromkeys(("pack", "unpack", "alloca", "mmaf_scaled"), (13, 3)),
-    **dict.fromkeys(("make_gather_scatter_view", "make_strided_view"), (13, 3)),
-    "atomic_red_view_tko": (13, 3),
-    "for unsignedCmp": (13, 2),
-    "negi overflow": (13, 2),
-    "tanh rounding_mode": (13, 2),
-    "print_tko token": (13, 2),
-    "print_tko result_token": (13, 2),
-    "exp rounding_mode": (13, 3),
-    "mmaf fast_acc": (13, 3),
-    "ftoi saturating": (13, 4),
-    "load_view_tko inbounds": (13, 4),
-    "store_view_tko inbounds": (13, 4),
-    "atomic_red_view_tko inbounds": (13, 5),
+    (13, 2): "atan2, for unsignedCmp, negi overflow, print_tko token, tanh rounding_mode",
+    (13, 3): "alloca, atomic_red_view_tko, exp rounding_mode, make_gather_scatter_view, "
+    "make_strided_view, mmaf fast_acc, mmaf_scaled, pack, unpack",
+    (13, 4): "fpowi, ftoi saturating, gdc_launch_dependents_tko, gdc_wait_tko, inbounds, insert, "
+    "memory_fence_alias_tko",
+    (13, 5): "atomic_red_view_tko inbounds",
 }
-"""The versions in which operations, and fields of older operations, came."""
+"""The operations, and fields of older operations, that came in a version."""
 
-DEFAULTS = {"negi overflow": "none", "tanh rounding_mode": "full", "exp rounding_mode": "full"}
+DEFAULTS: dict[str, Attribute] = {
+    "negi overflow": IntegerOverflowAttr(IntegerOverflow.NONE),
+    "tanh rounding_mode": RoundingModeAttr(RoundingMode.FULL),
+    "exp rounding_mode": RoundingModeAttr(RoundingMode.FULL),
+}
 """The values of fields in files that are older than they are."""
 
-_ADDED = {
-    "ftoi": ("saturating", True),
-    "load_view_tko": ("inbounds", False),
-    "store_view_tko": ("inbounds", False),
-    "atomic_red_view_tko": ("inbounds", False),
-}
-"""Fields that the dialect does not have, and whether they are optional: `inbounds`, for each index
-the promise that the tile is within the view, is not kept; no float may be `saturating`."""
 
-_ORDER = {"divi": ("signedness", "rounding")}
-"""Fields that the definition has in another order."""
-
-
-def since(name: str) -> tuple[int, int]:
-    """Return the first version that has an operation, or a field, `for unsignedCmp`."""
-    return _SINCE.get(name) or _SINCE.get(name.partition(" ")[0], (13, 1))
+@cache
+def since(op: str, field: str = "") -> tuple[int, int]:
+    """Return the first version that has an operation, or a field of it."""
+    for name in (f"{op} {field}", field, op):
+        if found := [version for version, names in _SINCE.items() if name in names.split(", ")]:
+            return found[0]
+    return (13, 1)
 
 
 class Property(NamedTuple):
@@ -160,8 +133,16 @@ class Property(NamedTuple):
     name: str
     codec: Codec
     is_optional: bool
-    is_ours: bool = True
-    """Whether the dialect has it."""
+    since: tuple[int, int]
+    default: Attribute | None
+    """The value in files that are older."""
+
+
+class Operand(NamedTuple):
+    """A definition of operands of an operation, and their `kind`: one, optional or variadic."""
+
+    name: str
+    kind: str
 
 
 class OpFormat(NamedTuple):
@@ -170,19 +151,20 @@ class OpFormat(NamedTuple):
     op_class: type[IRDLOperation]
     opcode: int
     name: str
+    since: tuple[int, int]
     counts_results: bool
-    flags: tuple[str, ...]
-    """The optional properties and operands, in the order of their bits."""
+    flags: tuple[tuple[str, tuple[int, int]], ...]
+    """The optional properties and operands, in the order of their bits, with their versions."""
     properties: tuple[Property, ...]
-    operands: tuple[str, ...]
-    kinds: tuple[str, ...]
-    """Of each operand: `one`, `optional` or `variadic`."""
+    operands: tuple[Operand, ...]
     is_segmented: bool
     """Whether the size of each variadic operand is written, not that of all together."""
+    is_counted: bool
+    """Whether the number of all operands is written."""
 
     def flags_in(self, version: tuple[int, int]) -> tuple[str, ...]:
         """Return the optional fields that a version has."""
-        return tuple(name for name in self.flags if since(f"{self.name} {name}") <= version)
+        return tuple(name for name, since in self.flags if since <= version)
 
 
 def _kind(definition: object) -> str:
@@ -198,34 +180,34 @@ def format_of(op_class: type[IRDLOperation]) -> OpFormat | None:
     if (opcode := opcodes().get(name)) is None or op_class.name == name:
         return None
     definition = op_class.get_irdl_definition()
-    names = _ORDER.get(name) or [key for key in definition.properties if key in FIELDS]
-    properties = [
+    properties = tuple(
         Property(
             key,
             FIELDS.get(f"{name} {key}", FIELDS[key]),
-            isinstance(definition.properties[key], OptPropertyDef),
+            isinstance(definition.properties[key], OptPropertyDef) and key != "inbounds",
+            since(name, key),
+            DEFAULTS.get(f"{name} {key}"),
         )
-        for key in names
-    ]
-    if name in _ADDED:
-        key, is_optional = _ADDED[name]
-        properties.append(Property(key, FIELDS[key], is_optional, False))
-    operands = tuple(key for key, _ in definition.operands)
-    kinds = tuple(_kind(found) for _, found in definition.operands)
+        for key in FIELDS
+        if key in definition.properties
+    )
+    operands = tuple(Operand(key, _kind(found)) for key, found in definition.operands)
     is_segmented = any(isinstance(o, AttrSizedOperandSegments) for o in definition.options)
-    flags = [p.name for p in properties if p.is_optional]
-    if is_segmented:
-        flags += [key for key, kind in zip(operands, kinds) if kind == "optional"]
+    flags = [key for key, _, is_optional, *_ in properties if is_optional]
+    flags += [key for key, kind in operands if is_segmented and kind == "optional"]
+    versions = sorted(((key, since(name, key)) for key in flags), key=lambda flag: flag[1])
+    is_variadic = any(kind == "variadic" for _, kind in operands)
     return OpFormat(
         op_class,
         opcode,
         name,
-        "variadic" in kinds or any(isinstance(d, VarResultDef) for _, d in definition.results),
-        tuple(sorted(flags, key=lambda key: since(f"{name} {key}"))),
-        tuple(properties),
+        since(name),
+        is_variadic or any(isinstance(d, VarResultDef) for _, d in definition.results),
+        tuple(versions),
+        properties,
         operands,
-        kinds,
         is_segmented,
+        not is_segmented and any(kind != "one" for _, kind in operands),
     )
 
 

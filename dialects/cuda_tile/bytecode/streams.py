@@ -12,8 +12,6 @@ from typing import NoReturn
 
 from ....passmanager.bytecode.encoding import ALIGNMENT_BYTE, BytecodeError, unzigzag, zigzag
 
-__all__ = ["MAGIC", "NEWEST", "OLDEST", "InputTable", "OutputTable", "TileInput", "TileOutput"]
-
 MAGIC = b"\x7fTileIR\0"
 OLDEST, NEWEST = (13, 1), (13, 5)
 """The versions of the format that are read and written."""
@@ -54,6 +52,9 @@ class TileInput:
     def varint(self) -> int:
         """Return an integer of variable length, of at most 64 bits."""
         at, found, shift = self.position, 0, 0
+        if at < self.end and (byte := self.data[at]) < 0x80:  # most are this short
+            self.position += 1
+            return byte
         while (byte := self.fixed(1)) & 0x80:
             found |= (byte & 0x7F) << shift
             shift += 7

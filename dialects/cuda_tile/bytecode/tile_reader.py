@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
+from typing import Any, NamedTuple, TypeVar
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, UnitAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FunctionType, UnitAttr, UnknownLoc, i32
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import VarResultDef
 
+from ....passmanager.fast.assembly import create, set_regions
 from ....passmanager.ir.garbage_collection import paused_collector
 from ....passmanager.limits import deep_recursion
-from ..attributes import (
-    IntegerOverflow,
-    OptimizationHintsAttr,
-    RoundingMode,
-    SymbolVisibility,
-    attribute_of,
-)
+from ..attributes import OptimizationHintsAttr
 from ..module_ops import EntryOp, GlobalOp, ModuleOp
 from ..types import TokenType
 from .fields import STRING, TAGGED, TYPE, FieldDecoder, InputFile, errors_at
-from .op_formats import DEFAULTS, FIELDS, FLAG, VISIBILITY, OpFormat, formats_of, since
+from .op_formats import FIELDS, VISIBILITY, OpFormat, formats_of
 from .streams import MAGIC, NEWEST, OLDEST, InputTable, TileInput
 from .tile_writer import ALWAYS_HINTS, EXTENDED_GLOBALS, HAS_HINTS, IS_KERNEL, TileSection
 from .type_formats import read_location, read_type
 
-__all__ = ["read_tile_bytecode"]
+Item = TypeVar("Item")
 
 ALIGNMENTS = {
     TileSection.STRING: 4,
@@ -35,7 +31,6 @@ ALIGNMENTS = {
     TileSection.DEBUG: 8,
     TileSection.FUNCTION: 8,
 }
-_DEFAULTS = {"none": IntegerOverflow.NONE, "full": RoundingMode.FULL}
 
 
 def read_tile_bytecode(data: bytes, name: str = "-") -> ModuleOp:
@@ -110,14 +105,14 @@ class _FileReader:
         module = ModuleOp("kernels")
         block = module.body.block
         if (part := self.sections.get(TileSection.PRODUCER)) is not None:
-            module.producer = cast(StringAttr, STRING.get(FieldDecoder(self.file, part)))
+            module.producer = STRING.get(FieldDecoder(self.file, part))
         if (part := self.sections.get(TileSection.GLOBAL)) is not None:
             source = FieldDecoder(self.file, part)
-            for _ in range(part.count(4)):
+            for _ in range(source.count(4)):
                 block.add_op(self._global(source))
-        part = self.sections[TileSection.FUNCTION]
-        for _ in range(part.count(4)):
-            block.add_op(self._entry(FieldDecoder(self.file, part)))
+        source = FieldDecoder(self.file, self.sections[TileSection.FUNCTION])
+        for _ in range(source.count(4)):
+            block.add_op(self._entry(source))
         return module
 
     def _global(self, source: FieldDecoder) -> GlobalOp:
@@ -127,36 +122,32 @@ class _FileReader:
             "sym_name": name,
             "value": FIELDS["value"].get(source),
             "alignment": FIELDS["alignment"].get(source),
-            "symbol_visibility": cast(Attribute, attribute_of(SymbolVisibility.PUBLIC)),
         }
         if self.file.version >= EXTENDED_GLOBALS:
             properties["symbol_visibility"] = VISIBILITY.get(source)
-            if source.source.varint():
+            if source.varint():
                 properties["constant"] = UnitAttr()
         return GlobalOp.build(properties=properties)
 
     def _entry(self, source: FieldDecoder) -> EntryOp:
-        part = source.source
-        name = cast(StringAttr, STRING.get(source))
-        type = TYPE.get(source)
+        name, type = STRING.get(source), TYPE.get(source)
         if not isinstance(type, FunctionType):
-            part.fail(f"entry @{name.data} has type {type}: expected that of a function")
+            source.fail(f"entry @{name.data} has type {type}: expected that of a function")
         is_new = self.file.version >= ALWAYS_HINTS
-        if not (flags := part.fixed(1)) & IS_KERNEL:
-            part.fail(f"function @{name.data} is no entry", part.position - 1)
-        locations = self._locations_at(part.varint(), part)
+        if not (flags := source.fixed(1)) & IS_KERNEL:
+            source.fail(f"function @{name.data} is no entry", source.position - 1)
+        locations = self._locations_at(source.varint(), source)
         hints = TAGGED.get(source) if is_new or flags & HAS_HINTS else None
         if is_new and TAGGED.get(source) != ArrayAttr[Attribute](()):
-            part.fail("attributes of parameters are not known")
+            source.fail("attributes of parameters are not known")
         if not isinstance(hints, OptimizationHintsAttr | None):
-            part.fail(f"{hints}: expected the hints of an entry")
+            source.fail(f"{hints}: expected the hints of an entry")
         if is_new and hints is not None and not hints.value.data:
             hints = None
-        body = FieldDecoder(self.file, part.part(part.varint()))
+        body = FieldDecoder(self.file, source.part(source.varint()))
         location = next(locations)
-        reader = _BodyReader(body, locations)
-        with errors_at(body.source):
-            region = reader.entry(type.inputs.data)
+        with errors_at(body):
+            region = _BodyReader(body, locations).entry(type.inputs.data)
             entry = EntryOp(name.data, type.inputs.data, region, hints)
             entry.function_type = type
         entry.location = location
@@ -166,8 +157,7 @@ class _FileReader:
         """Yield the location of an entry, then those of its operations."""
         starts, indices = self.locations
         if not index:
-            while True:
-                yield read_location(self.file, 0, source)
+            yield from repeat(UnknownLoc())
         if index > len(starts):
             source.fail(f"there are no locations {index}, of {len(starts)}")
         for place in indices[starts[index - 1] :]:
@@ -187,9 +177,8 @@ def _read_locations(source: TileInput) -> _Locations:
 class _BodyReader:
     """The reader of the operations of an entry, with the values that are in scope."""
 
-    def __init__(self, body: FieldDecoder, locations: Iterator[Any]) -> None:
-        self.body, self.source, self.file = body, body.source, body.file
-        self.locations = locations
+    def __init__(self, source: FieldDecoder, locations: Iterator[Any]) -> None:
+        self.source, self.version, self.locations = source, source.file.version, locations
         self.values: list[SSAValue] = []
 
     def entry(self, inputs: Sequence[Attribute]) -> Region:
@@ -197,98 +186,74 @@ class _BodyReader:
         block = Block(arg_types=inputs)
         self.values += block.args
         while self.source.left:
-            block.add_op(self._op())
+            self._op(block)
         return Region(block)
 
-    def _op(self) -> Operation:
-        at = self.source.position
-        opcode = self.source.varint()
+    def _op(self, block: Block) -> None:
+        source, at = self.source, self.source.position
+        opcode = source.varint()
         form = formats_of().get(opcode)
-        if form is None or since(form.name) > self.file.version:
-            self.source.fail(f"there is no operation {opcode} in this version", at)
+        if form is None or form.since > self.version:
+            source.fail(f"there is no operation {opcode} in this version", at)
         location = next(self.locations)
-        types = self._result_types(form)
-        self.body.type = types[0] if types else None
+        definition = form.op_class.get_irdl_definition()
+        count = source.count() if form.counts_results else len(definition.results)
+        types = [TYPE.get(source) for _ in range(count)]
+        source.type = types[0] if types else None
         properties, present = self._properties(form)
-        operands = self._operands(form, present)
-        regions = self._regions() if form.op_class.get_irdl_definition().regions else []
-        op = self._made(form, operands, types, properties, regions, at)
-        op.location = location
-        return op
-
-    def _made(
-        self,
-        form: OpFormat,
-        operands: Sequence[Any],
-        types: Sequence[Attribute],
-        properties: dict[str, Attribute],
-        regions: Sequence[Region],
-        at: int,
-    ) -> Operation:
-        definitions = form.op_class.get_irdl_definition().results
-        is_variadic = any(isinstance(found, VarResultDef) for _, found in definitions)
-        known: Sequence[Any] = [types] if is_variadic else types
-        if is_old_print := form.name == "print_tko" and not types:
-            known = [TokenType()]
-        if len(known) != len(definitions) or len(regions) != len(
-            form.op_class.get_irdl_definition().regions
+        operands, sizes = self._operands(form, present)
+        if form.is_segmented:
+            properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, sizes)
+        regions = self._list(self._region) if definition.regions else []
+        known = [TokenType()] if form.name == "print_tko" and not types else types
+        is_variadic = any(isinstance(found, VarResultDef) for _, found in definition.results)
+        if not (is_variadic or len(known) == len(definition.results)) or len(regions) != len(
+            definition.regions
         ):
-            self.source.fail(
-                f"'{form.op_class.name}' with another number of results or regions", at
-            )
-        op = form.op_class.build(
-            operands=operands, result_types=known, properties=properties, regions=regions
-        )
-        if not is_old_print:
-            self.values += op.results
-        return op
-
-    def _result_types(self, form: OpFormat) -> list[Attribute]:
-        definitions = form.op_class.get_irdl_definition().results
-        count = self.source.count() if form.counts_results else len(definitions)
-        return [TYPE.get(self.body) for _ in range(count)]
+            name = form.op_class.name
+            source.fail(f"'{name}' with another number of results or regions", at)
+        op = create(block, form.op_class, operands, known, properties, {}, location)
+        if regions:
+            set_regions(op, regions)
+        self.values += op.results[: len(types)]
 
     def _properties(self, form: OpFormat) -> tuple[dict[str, Attribute], set[str]]:
         """Return the properties, and the names of the optional fields that are there."""
-        version, found = self.file.version, dict[str, Attribute]()
-        present = set[str]()
-        if flags := form.flags_in(version):
+        found, present = dict[str, Attribute](), set[str]()
+        if flags := form.flags_in(self.version):
             if (bits := self.source.varint()) >> len(flags):
                 self.source.fail(f"flags {bits:#x}: {len(flags)} bits are known")
             present = {name for i, name in enumerate(flags) if bits >> i & 1}
-        for name, codec, is_optional, is_ours in form.properties:
-            field = f"{form.name} {name}"
-            if since(field) > version:
-                if default := DEFAULTS.get(field):
-                    found[name] = cast(Attribute, attribute_of(_DEFAULTS[default]))
+        for name, codec, is_optional, needed, default in form.properties:
+            if needed > self.version:
+                if default is not None:
+                    found[name] = default
             elif not is_optional or name in present:
-                value = codec.get(self.body)
-                if is_ours:
-                    found[name] = value
-                elif codec is FLAG:
-                    self.source.fail(f"'{name}' of '{form.op_class.name}' is not known")
+                found[name] = codec.get(self.source)
+        inbounds = found.get("inbounds")
+        if isinstance(inbounds, DenseArrayBase) and not any(inbounds.get_values()):
+            del found["inbounds"]  # it promises nothing
         return found, present
 
-    def _operands(self, form: OpFormat, present: set[str]) -> list[Any]:
-        if not form.is_segmented and set(form.kinds) - {"one"}:
-            return self._counted_operands(form)
-        groups: list[Any] = []
-        for name, kind in zip(form.operands, form.kinds):
-            if kind == "one":
-                groups.append(self._value())
-            elif kind == "optional":
-                groups.append(self._value() if name in present else None)
-            else:
-                groups.append([self._value() for _ in range(self.source.count())])
-        return groups
+    def _operands(self, form: OpFormat, present: set[str]) -> tuple[list[SSAValue], list[int]]:
+        """Return the operands, and how many each definition has; nothing of the second if the last
+        definition has what the others leave."""
+        if form.is_counted:
+            at, fixed = self.source.position, len(form.operands) - 1
+            values = self._list(self._value)
+            is_optional = form.operands[-1].kind == "optional"
+            if len(values) < fixed or (is_optional and len(values) > fixed + 1):
+                self.source.fail(f"'{form.op_class.name}' with {len(values)} operands", at)
+            return values, []
+        values, sizes = list[SSAValue](), list[int]()
+        for name, kind in form.operands:
+            size = self.source.count() if kind == "variadic" else kind == "one" or name in present
+            values += [self._value() for _ in range(size)]
+            sizes.append(int(size))
+        return values, sizes
 
-    def _counted_operands(self, form: OpFormat) -> list[Any]:
-        """Return the operands of an operation of which one definition, the last, is variadic."""
-        at, fixed = self.source.position, len(form.kinds) - 1
-        values = [self._value() for _ in range(self.source.count())]
-        if len(values) < fixed or (form.kinds[-1] == "optional" and len(values) > fixed + 1):
-            self.source.fail(f"'{form.op_class.name}' with {len(values)} operands", at)
-        return [*values[:fixed], values[fixed:]]
+    def _list(self, read: Callable[[], Item], size: int = 1) -> list[Item]:
+        return [read() for _ in range(self.source.count(size))]
 
     def _value(self) -> SSAValue:
         at = self.source.position
@@ -296,17 +261,14 @@ class _BodyReader:
             self.source.fail(f"there is no value {index}, of {len(self.values)}", at)
         return self.values[index]
 
-    def _regions(self) -> list[Region]:
-        return [self._region() for _ in range(self.source.count())]
-
     def _region(self) -> Region:
-        return Region([self._block() for _ in range(self.source.count(2))])
+        return Region(self._list(self._block, 2))
 
     def _block(self) -> Block:
         before = len(self.values)
-        block = Block(arg_types=[TYPE.get(self.body) for _ in range(self.source.count())])
+        block = Block(arg_types=self._list(lambda: TYPE.get(self.source)))
         self.values += block.args
         for _ in range(self.source.count()):
-            block.add_op(self._op())
+            self._op(block)
         del self.values[before:]
         return block

@@ -6,12 +6,11 @@ entries, constants, debug information, types, producer, strings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from itertools import accumulate
-from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, UnknownLoc, i8
+from xdsl.dialects.builtin import ArrayAttr, UnknownLoc
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
@@ -20,19 +19,10 @@ from ....passmanager.limits import deep_recursion
 from ..attributes import OptimizationHintsAttr
 from ..module_ops import EntryOp, GlobalOp, ModuleOp
 from ..types import TileType
-from .fields import STRING, TAGGED, TYPE, FieldEncoder, OutputFile
-from .op_formats import DEFAULTS, FIELDS, VISIBILITY, OpFormat, format_of, since
+from .fields import STRING, TAGGED, TYPE, FieldEncoder, OutputFile, no_promise
+from .op_formats import FIELDS, VISIBILITY, OpFormat, format_of, since
 from .streams import MAGIC, OutputTable, TileOutput
 from .type_formats import node_index, write_type
-
-__all__ = [
-    "ALWAYS_HINTS",
-    "EXTENDED_GLOBALS",
-    "HAS_HINTS",
-    "IS_KERNEL",
-    "TileSection",
-    "write_tile_bytecode",
-]
 
 IS_KERNEL, HAS_HINTS = 2, 4
 """The bits of an entry."""
@@ -191,12 +181,13 @@ class _EntryWriter:
         if form is None:
             raise InvalidIRError(f"Tile IR bytecode has no operation '{op.name}'", op)
         try:
-            self.file.require(since(form.name), f"'{op.name}'")
+            self.file.require(form.since, f"'{op.name}'")
             self.locations.append(node_index(self.file, op.location))
             out.varint(form.opcode)
             results = self._results(op, form, out)
-            self._properties(op, form, out)
-            self._operands(op, form, out)
+            groups = [_group(op, name) for name, _ in form.operands]
+            self._properties(op, form, groups, out)
+            self._operands(form, groups, out)
         except KeyError as e:
             raise InvalidIRError(f"'{op.name}' uses a value that is not defined", op) from e
         if op.regions:
@@ -210,9 +201,9 @@ class _EntryWriter:
     def _results(self, op: Operation, form: OpFormat, out: FieldEncoder) -> Sequence[SSAValue]:
         """Write the types of the results; return those that this version has."""
         results = op.results
-        if form.name == "print_tko" and self.file.version < since("print_tko result_token"):
+        if form.name == "print_tko" and self.file.version < (needed := since("print_tko", "token")):
             if any(result.uses for result in results):
-                self.file.require(since("print_tko result_token"), f"the result of '{op.name}'")
+                self.file.require(needed, f"the result of '{op.name}'")
             results = ()
         if form.counts_results:
             out.varint(len(results))
@@ -220,31 +211,38 @@ class _EntryWriter:
             TYPE.put(out, result.type)
         return results
 
-    def _properties(self, op: Operation, form: OpFormat, out: FieldEncoder) -> None:
+    def _properties(
+        self,
+        op: Operation,
+        form: OpFormat,
+        groups: Sequence[Sequence[SSAValue]],
+        out: FieldEncoder,
+    ) -> None:
         version = self.file.version
-        present = {*op.properties}
-        present |= {name for name, group in _groups(op, form) if len(group)}
-        for name in (name for name in form.flags if name in present):
-            self.file.require(since(f"{form.name} {name}"), f"'{name}' of '{op.name}'")
+        present = {*op.properties, *(o.name for o, group in zip(form.operands, groups) if group)}
+        for name, needed in form.flags:
+            if name in present:
+                self.file.require(needed, f"'{name}' of '{op.name}'")
         if flags := form.flags_in(version):
             out.varint(sum((name in present) << i for i, name in enumerate(flags)))
-        for name, codec, is_optional, is_ours in form.properties:
-            field = f"{form.name} {name}"
-            if not is_ours:
-                if not is_optional and since(field) <= version:
-                    codec.put(out, DenseArrayBase.from_list(i8, [0] * _index_count(op, form)))
-            elif since(field) <= version:
-                if name in present:
-                    codec.put(out, op.properties[name])
-                elif not is_optional:
-                    raise InvalidIRError(f"'{op.name}' has no property '{name}'", op)
-            elif not is_optional and cast(Any, op.properties[name]).data != DEFAULTS[field]:
-                self.file.require(since(field), f"'{name}' of '{op.name}'")
+        for name, codec, is_optional, needed, default in form.properties:
+            value = op.properties.get(name)
+            if name == "inbounds":
+                default = no_promise(len(_group(op, "index")))
+                value = value or default
+            if value is None and not is_optional:
+                raise InvalidIRError(f"'{op.name}' has no property '{name}'", op)
+            if needed > version and not is_optional and value != default:
+                self.file.require(needed, f"'{name}' of '{op.name}'")
+            if needed <= version and value is not None:
+                codec.put(out, value)
 
-    def _operands(self, op: Operation, form: OpFormat, out: FieldEncoder) -> None:
-        if not form.is_segmented and set(form.kinds) != {"one"} and form.kinds:
-            out.varint(len(op.operands))
-        for (_, group), kind in zip(_groups(op, form), form.kinds):
+    def _operands(
+        self, form: OpFormat, groups: Sequence[Sequence[SSAValue]], out: FieldEncoder
+    ) -> None:
+        if form.is_counted:
+            out.varint(sum(map(len, groups)))
+        for (_, kind), group in zip(form.operands, groups):
             if form.is_segmented and kind == "variadic":
                 out.varint(len(group))
             for value in group:
@@ -263,13 +261,7 @@ class _EntryWriter:
             self.numbers.popitem()
 
 
-def _groups(op: Operation, form: OpFormat) -> Iterator[tuple[str, Sequence[SSAValue]]]:
-    """Yield the operands of each definition, with its name."""
-    for name in form.operands:
-        found: SSAValue | Sequence[SSAValue] | None = getattr(op, name)
-        yield name, (() if found is None else (found,) if isinstance(found, SSAValue) else found)
-
-
-def _index_count(op: Operation, form: OpFormat) -> int:
-    """Return the number of indices of an access to a view."""
-    return len(dict(_groups(op, form))["index"])
+def _group(op: Operation, name: str) -> Sequence[SSAValue]:
+    """Return the operands of a definition."""
+    found: SSAValue | Sequence[SSAValue] | None = getattr(op, name)
+    return () if found is None else (found,) if isinstance(found, SSAValue) else found

@@ -15,8 +15,6 @@ from ..module_ops import ModuleOp
 from .tile_reader import read_tile_bytecode
 from .tile_writer import write_tile_bytecode
 
-__all__ = ["TileBytecodeFrontend", "TileBytecodeTarget"]
-
 
 @dataclass(frozen=True)
 class TileBytecodeFrontend(Frontend):

@@ -6,7 +6,6 @@ Source: `BytecodeTypeOpcodes.td` and `BytecodeTypeCodeGen.cpp` of NVIDIA/cuda-ti
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any, NamedTuple, cast
 
 from xdsl.dialects.builtin import (
@@ -59,15 +58,14 @@ from .fields import (
     InputFile,
     OutputFile,
     enumeration,
+    sizes,
 )
 from .streams import TileInput
-
-__all__ = ["node_index", "read_location", "read_type", "write_type"]
 
 _UNKNOWN_SIZE = -(1 << 63)
 
 
-class TypeRecord(NamedTuple):
+class Record(NamedTuple):
     """A class whose instances are records of these fields, in this order."""
 
     cls: type[Attribute]
@@ -75,75 +73,53 @@ class TypeRecord(NamedTuple):
     since: tuple[int, int] = (13, 1)
 
 
-def _sizes(width: int) -> Codec:
-    def put(out: FieldEncoder, sizes: ArrayAttr[IntAttr]) -> None:
-        out.varint(len(sizes))
-        for size in sizes:
-            is_known = width < 8 or size.data != DYNAMIC_INDEX
-            out.fixed(size.data if is_known else _UNKNOWN_SIZE, width, signed=True)
-
-    def get(source: FieldDecoder) -> Attribute:
-        values = [source.source.fixed(width, True) for _ in range(source.source.count(width))]
-        known = [DYNAMIC_INDEX if value == _UNKNOWN_SIZE else value for value in values]
-        return ArrayAttr(map(IntAttr, known))
-
-    return Codec(put, get)
-
-
-def _put_types(out: FieldEncoder, types: ArrayAttr[Attribute]) -> None:
-    out.varint(len(types))
-    for type in types:
-        TYPE.put(out, type)
-
-
+SHAPE = sizes(8).of(
+    lambda shape: [_UNKNOWN_SIZE if n.data == DYNAMIC_INDEX else n.data for n in shape],
+    lambda values: ArrayAttr(IntAttr(DYNAMIC_INDEX if n == _UNKNOWN_SIZE else n) for n in values),
+)
+DIMENSIONS = sizes(4).of(
+    lambda numbers: [n.data for n in numbers], lambda values: ArrayAttr(IntAttr(n) for n in values)
+)
 PADDING = enumeration(PaddingValueAttr)
-VIEW = {"tile_shape": _sizes(4), "tensor_view": TYPE}
-TYPES = Codec(_put_types, lambda source: [TYPE.get(source) for _ in range(source.source.count())])
+VIEW = {"tile_shape": DIMENSIONS, "tensor_view": TYPE}
 INTEGERS = {1: 0, 4: 22, 8: 1, 16: 2, 32: 3, 64: 4}
 """The tags of integers, by their width."""
 SINCE_I4 = UNIFIED = (13, 3)
 """The first version with a varint of bits for the optional fields of a type; before, each has a
 byte of its own."""
 
-
-@cache
-def formats() -> dict[int, TypeRecord]:
-    """Return the types but integers, by their tag."""
-    return {
-        5: TypeRecord(Float16Type),
-        6: TypeRecord(BFloat16Type),
-        7: TypeRecord(Float32Type),
-        8: TypeRecord(FloatTF32Type),
-        9: TypeRecord(Float64Type),
-        10: TypeRecord(Float8E4M3FNType),
-        11: TypeRecord(Float8E5M2Type),
-        12: TypeRecord(PointerType, {"pointee_type": TYPE}),
-        13: TypeRecord(TileType, {"element_type": TYPE, "shape": _sizes(8)}),
-        14: TypeRecord(
-            TensorViewType, {"element_type": TYPE, "shape": _sizes(8), "strides": _sizes(8)}
-        ),
-        15: TypeRecord(PartitionViewType, {**VIEW, "dim_map": _sizes(4), "padding_value": PADDING}),
-        16: TypeRecord(FunctionType, {"inputs": TYPES, "outputs": TYPES}),
-        17: TypeRecord(TokenType),
-        18: TypeRecord(Float8E8M0FNUType, {}, (13, 2)),
-        19: TypeRecord(Float4E2M1FNType, {}, (13, 3)),
-        20: TypeRecord(
-            GatherScatterViewType,
-            {**VIEW, "sparse_dim": NUMBER, "padding_value": PADDING},
-            (13, 3),
-        ),
-        21: TypeRecord(
-            StridedViewType,
-            {
-                "tile_shape": _sizes(4),
-                "traversal_strides": _sizes(4),
-                "tensor_view": TYPE,
-                "dim_map": _sizes(4),
-                "padding_value": PADDING,
-            },
-            (13, 3),
-        ),
-    }
+TYPES = {
+    5: Record(Float16Type),
+    6: Record(BFloat16Type),
+    7: Record(Float32Type),
+    8: Record(FloatTF32Type),
+    9: Record(Float64Type),
+    10: Record(Float8E4M3FNType),
+    11: Record(Float8E5M2Type),
+    12: Record(PointerType, {"pointee_type": TYPE}),
+    13: Record(TileType, {"element_type": TYPE, "shape": SHAPE}),
+    14: Record(TensorViewType, {"element_type": TYPE, "shape": SHAPE, "strides": SHAPE}),
+    15: Record(PartitionViewType, {**VIEW, "dim_map": DIMENSIONS, "padding_value": PADDING}),
+    16: Record(FunctionType, {"inputs": TYPE.list(), "outputs": TYPE.list()}),
+    17: Record(TokenType),
+    18: Record(Float8E8M0FNUType, {}, (13, 2)),
+    19: Record(Float4E2M1FNType, {}, (13, 3)),
+    20: Record(
+        GatherScatterViewType, {**VIEW, "sparse_dim": NUMBER, "padding_value": PADDING}, (13, 3)
+    ),
+    21: Record(
+        StridedViewType,
+        {
+            "tile_shape": DIMENSIONS,
+            "traversal_strides": DIMENSIONS,
+            "tensor_view": TYPE,
+            "dim_map": DIMENSIONS,
+            "padding_value": PADDING,
+        },
+        (13, 3),
+    ),
+}
+"""The types but integers, by their tag."""
 
 
 def _has_flags(cls: type[Attribute], version: tuple[int, int]) -> bool:
@@ -154,18 +130,20 @@ def _has_flags(cls: type[Attribute], version: tuple[int, int]) -> bool:
     return version >= UNIFIED and cls in (PartitionViewType, GatherScatterViewType, StridedViewType)
 
 
+def _tag_of(attribute: Attribute, records: Mapping[int, Record]) -> int | None:
+    return next((tag for tag, form in records.items() if isinstance(attribute, form.cls)), None)
+
+
 def write_type(file: OutputFile, type: Attribute) -> bytes:
     """Return the entry for a type; the types that it contains are added to the table."""
     out = FieldEncoder(file)
-    if type in (found := {IntegerType(width): width for width in INTEGERS}):
-        width = found[cast(IntegerType, type)]
+    if (width := next((n for n in INTEGERS if type == IntegerType(n)), None)) is not None:
         file.require(SINCE_I4 if width == 4 else (13, 1), f"type {type}")
         out.varint(INTEGERS[width])
         return bytes(out.data)
-    tags = [tag for tag, form in formats().items() if isinstance(type, form.cls)]
-    if not tags:
+    if (tag := _tag_of(type, TYPES)) is None:
         raise PasslineError(f"Tile IR bytecode has no form for the type {type}")
-    tag, form = tags[0], formats()[tags[0]]
+    form = TYPES[tag]
     file.require(form.since, f"type {type}")
     out.varint(tag)
     if has_flags := _has_flags(form.cls, file.version):
@@ -181,21 +159,21 @@ def write_type(file: OutputFile, type: Attribute) -> bytes:
 
 def read_type(source: FieldDecoder) -> Attribute:
     """Return the type in an entry of the table."""
-    tag, version = source.source.varint(), source.file.version
+    tag, version = source.varint(), source.file.version
     widths = {known: width for width, known in INTEGERS.items()}
     if tag in widths:
         return IntegerType(widths[tag])
-    form = formats().get(tag)
+    form = TYPES.get(tag)
     if form is None or version < form.since:
         source.fail(f"a type of the unknown kind {tag}")
-    flags = source.source.varint() if _has_flags(form.cls, version) else None
+    flags = source.varint() if _has_flags(form.cls, version) else None
     values: dict[str, Any] = {}
     for name, codec in form.fields.items():
-        if name == "padding_value" and not (source.source.fixed(1) if flags is None else flags):
+        if name == "padding_value" and not (source.fixed(1) if flags is None else flags):
             continue
         values[name] = codec.get(source)
     if flags and "padding_value" not in values:
-        source.source.varint()  # the default of a pointer
+        source.varint()  # the default of a pointer
     return _made(source, form.cls, values)
 
 
@@ -225,39 +203,34 @@ def node_index(file: OutputFile, node: Attribute) -> int:
 
 
 def _get_node(source: FieldDecoder) -> Attribute:
-    if not (index := source.source.varint()):
+    if not (index := source.varint()):
         return UnknownLoc()
-    return source.file.entry("debug info", index - 1, source.source, _read_node)
+    return source.file.entry("debug info", index - 1, source, _read_node)
 
 
 NODE = Codec(lambda out, node: out.varint(node_index(out.file, node)), _get_node)
 SUBPROGRAM = 5
-PLACE = {"scope": NODE, "file": STRING, "line": NUMBER, "column": NUMBER}
 
 
-@cache
-def nodes() -> dict[int, TypeRecord]:
-    """Return the scopes and locations, by their tag."""
-    return {
-        1: TypeRecord(DICompileUnitAttr, {"file": NODE}),
-        2: TypeRecord(DIFileAttr, {"file_name": STRING, "directory": STRING}),
-        3: TypeRecord(
-            DILexicalBlockAttr, {"scope": NODE, "file": NODE, "line": NUMBER, "column": NUMBER}
-        ),
-        4: TypeRecord(FusedLoc, PLACE),
-        SUBPROGRAM: TypeRecord(
-            DISubprogramAttr,
-            {
-                "file": NODE,
-                "line": NUMBER,
-                "function": STRING,
-                "linkage_name": STRING,
-                "compile_unit": NODE,
-                "scope_line": NUMBER,
-            },
-        ),
-        6: TypeRecord(CallSiteLoc, {"callee": NODE, "caller": NODE}),
-    }
+NODES = {
+    1: Record(DICompileUnitAttr, {"file": NODE}),
+    2: Record(DIFileAttr, {"file_name": STRING, "directory": STRING}),
+    3: Record(DILexicalBlockAttr, {"scope": NODE, "file": NODE, "line": NUMBER, "column": NUMBER}),
+    4: Record(FusedLoc, {"scope": NODE, "file": STRING, "line": NUMBER, "column": NUMBER}),
+    SUBPROGRAM: Record(
+        DISubprogramAttr,
+        {
+            "file": NODE,
+            "line": NUMBER,
+            "function": STRING,
+            "linkage_name": STRING,
+            "compile_unit": NODE,
+            "scope_line": NUMBER,
+        },
+    ),
+    6: Record(CallSiteLoc, {"callee": NODE, "caller": NODE}),
+}
+"""The scopes and locations, by their tag."""
 
 
 def _parts(node: Attribute) -> Mapping[str, Attribute]:
@@ -285,10 +258,9 @@ def _is_place(node: Attribute) -> bool:
 
 def _write_node(file: OutputFile, node: Attribute) -> bytes:
     out = FieldEncoder(file)
-    ((tag, form),) = [pair for pair in nodes().items() if isinstance(node, pair[1].cls)]
+    tag, parts = cast(int, _tag_of(node, NODES)), _parts(node)
     out.varint(tag)
-    parts = _parts(node)
-    for name, codec in form.fields.items():
+    for name, codec in NODES[tag].fields.items():
         codec.put(out, parts[name])
     if tag == SUBPROGRAM and file.version >= (13, 5):
         out.varint(0)  # flags, of which none is known
@@ -296,9 +268,9 @@ def _write_node(file: OutputFile, node: Attribute) -> bytes:
 
 
 def _read_node(source: FieldDecoder) -> Attribute:
-    if not (tag := source.source.varint()):
+    if not (tag := source.varint()):
         return UnknownLoc()
-    if (form := nodes().get(tag)) is None:
+    if (form := NODES.get(tag)) is None:
         source.fail(f"debug information of the unknown kind {tag}")
     values = {name: codec.get(source) for name, codec in form.fields.items()}
     if form.cls is not FusedLoc:

@@ -283,10 +283,29 @@ def test_subnormal_numbers_are_flushed_on_request():
 
 
 def test_all_operations_have_semantics():
-    from xdsl.ir import Operation
+    from passline.dialects.cuda_tile.dialect import CUDA_TILE
+    from passline.dialects.cuda_tile.elementwise_forms import ElementwiseOp
 
-    from passline.dialects.cuda_tile import elementwise_ops
+    assert {c for c in CUDA_TILE.operations if issubclass(c, ElementwiseOp)} == set(ELEMENTWISE)
 
-    names = elementwise_ops.__all__
-    classes = [getattr(elementwise_ops, name) for name in names]
-    assert {c for c in classes if issubclass(c, Operation)} == set(ELEMENTWISE)
+
+def test_integer_powers():
+    x, n = np.array([2, -2, 0.5, 0], np.float32), np.array([10, 3, -1, 0], np.int32)
+    text = "%r = fpowi %a, %b : tile<4xf32>, tile<4xi32>"
+    found = computed_tile(text, "4xf32", a=(x, "4xf32"), b=(n, "4xi32"))
+    np.testing.assert_array_equal(found, np.array([1024, -8, 2, 1], np.float32))
+
+
+@table_test(
+    "type, sign, expected",
+    [
+        ("i8", "signed", [127, -128, 0, -5]),
+        ("i8", "unsigned", [-1, 0, 0, 0]),
+        ("i64", "signed", [10**9, -(2**63), 0, -5]),
+        ("i64", "unsigned", [10**9, 0, 0, 0]),
+    ],
+)
+def test_saturating_conversion(type: str, sign: str, expected: list[int]):
+    x = np.array([1e9, -np.inf, np.nan, -5.5], np.float32)
+    text = f"%r = ftoi %a {sign} saturating : tile<4xf32> -> tile<4x{type}>"
+    assert computed_tile(text, f"4x{type}", a=(x, "4xf32")).tolist() == expected

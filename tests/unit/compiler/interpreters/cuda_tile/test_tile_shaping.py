@@ -37,6 +37,14 @@ A = np.arange(8, dtype=np.int32).reshape(2, 4)
             "1x2xi32",
             A[1:, 2:],
         ),
+        (
+            "%i = constant <i32: 1> : tile<i32>\n"
+            "%part = extract %a[%i, %i] : tile<2x4xi32> -> tile<1x2xi32>\n"
+            "%z = constant <i32: 0> : tile<i32>\n"
+            "%r = insert %part, %a[%z, %i] : tile<1x2xi32>, tile<2x4xi32>",
+            "2x4xi32",
+            np.concatenate((np.concatenate((A[:1, :2], A[1:, 2:]), 1), A[1:])),
+        ),
     ],
 )
 def test_elements_move(text: str, result: str, expected: Array):
