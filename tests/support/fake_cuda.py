@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from xdsl.ir import Operation
@@ -17,8 +18,8 @@ SOURCE = Path(__file__).with_name("libcuda.c")
 class FakeGPU(CudaDevice):
     """A device whose code is not assembled: the kernel is in the library."""
 
-    def assemble(self, kernels: Operation) -> bytes:
-        return b"cubin"
+    def assemble(self, kernels: Operation) -> Sequence[bytes]:
+        return [b"cubin"]
 
 
 class FakeCuda:
