@@ -9,21 +9,32 @@ import struct
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
 from ...dialects.cuda_tile.bytecode.tile_writer import write_tile_bytecode
-from ...dialects.cuda_tile.module_ops import ModuleOp
+from ...dialects.cuda_tile.module_ops import EntryOp, ModuleOp
 from ...dialects.target import Target
 from ...passmanager.errors import NotInstalledError, PasslineError, install_hint
+from ...passmanager.forks import available_cores
 from ..native.cache import read_entry, stamp_of, write_entry
 from ..native.compiled import Damaged
 from .debug_places import with_scopes
 
-__all__ = ["TILEIRAS", "AssemblyError", "Resources", "assemble", "find_tileiras", "resources"]
+__all__ = [
+    "TILEIRAS",
+    "AssemblyError",
+    "Resources",
+    "assemble",
+    "assemble_each",
+    "find_tileiras",
+    "resources",
+]
 
 TILEIRAS = "PASSLINE_TILEIRAS"
 """The environment variable with the path of the assembler."""
@@ -87,11 +98,42 @@ def assemble(
     key = _key(bytecode, gpu, stamp_of([tool]), *options)
     if cached and (found := read_entry(key, _read_cubin)) is not None:
         return found
-    cubin = _run(tool, bytecode, [f"--gpu-name={gpu}", *options])
+    try:
+        cubin = _run(tool, bytecode, [f"--gpu-name={gpu}", *options])
+    except AssemblyError as error:
+        if not isinstance(entry := module.body.block.first_op, EntryOp):
+            raise
+        if entry.next_op is not None:
+            assemble_each(module, target)  # its error names the kernel
+            raise
+        raise AssemblyError(f"kernel @{entry.sym_name.data}: {error}") from None
     if cached:
         content = sha256(cubin).digest() + cubin
         write_entry(key, len(content), lambda file: file.write(content))
     return cubin
+
+
+def assemble_each(module: ModuleOp, target: Target) -> list[bytes]:
+    """Assemble the entries of a module apart, on the cores of this process, and return a cubin for
+    each. If the module has global variables, which entries share, return one cubin.
+
+    Errors: as `assemble`.
+    """
+    parts = [*_entries_apart(module)]
+    with ThreadPoolExecutor(min(len(parts), available_cores()) or 1) as threads:
+        return [*threads.map(partial(assemble, target=target), parts)]
+
+
+def _entries_apart(module: ModuleOp) -> Iterator[ModuleOp]:
+    """Yield a module for each entry."""
+    ops = [*module.body.block.ops]
+    if len(ops) < 2 or not all(isinstance(op, EntryOp) for op in ops):
+        yield module
+        return
+    for op in ops:
+        part = ModuleOp(module.sym_name.data)
+        part.body.block.add_op(op.clone())
+        yield part
 
 
 def _gpu_of(target: Target) -> str:
@@ -126,23 +168,24 @@ def _run(tool: Path, bytecode: bytes, options: Sequence[str]) -> bytes:
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         except OSError as e:
-            raise AssemblyError(f"'{tool}' does not run: {e.strerror}") from e
+            raise NotInstalledError(f"'{tool}' does not run: {e.strerror}") from e
         if done.returncode or not result.exists():
-            raise AssemblyError(_reason(tool, done, str(source)))
+            raise _error(tool, done, str(source))
         return result.read_bytes()
 
 
-def _reason(tool: Path, done: subprocess.CompletedProcess[str], source: str) -> str:
-    """Return what went wrong, in one line: the first errors that name something."""
+def _error(tool: Path, done: subprocess.CompletedProcess[str], source: str) -> PasslineError:
+    """Return the error of a run, in one line: the first errors that name something."""
     output = (done.stdout + done.stderr).replace(source, "the kernels")
     errors = re.findall(r"^.*?\b(?:error|fatal)\s*:\s*(.*\S)", output, re.MULTILINE)
     vague = "failed to compile Tile IR program"
     known = [text for text in dict.fromkeys(errors) if text != vague]
     if not known and (missing := _missing_parts(tool)):
-        return f"tileiras needs {' and '.join(missing)} beside it: {install_hint('cuda')}"
+        text = f"tileiras needs {' and '.join(missing)} beside it: {install_hint('cuda')}"
+        return NotInstalledError(text, name="tileiras")
     if not known and done.returncode < 0:
         known = [f"it was ended by signal {-done.returncode}"]
-    return "tileiras: " + "; ".join(known[:3] or [vague, *output.split("\n")[:1]][:1])
+    return AssemblyError("tileiras: " + "; ".join(known[:3] or [vague]))
 
 
 def _missing_parts(tool: Path) -> list[str]:

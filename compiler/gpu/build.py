@@ -105,7 +105,7 @@ def device_program(
 def split(module: ModuleOp, entry: str, device: Device) -> DeviceProgram:
     """Return a lowered module as a program; its globals and kernels are taken out of it."""
     check_host_functions(module, entry)
-    code, kinds = b"", dict[str, tuple[str, ...]]()
+    code, kinds = list[bytes](), dict[str, tuple[str, ...]]()
     for op in module.ops:
         if isinstance(op, TileModuleOp):
             code, kinds = device.assemble(op), entry_kinds(op)
@@ -132,13 +132,13 @@ def elements_of(op: memref.GlobalOp) -> Array:
 def packed(program: DeviceProgram) -> Compiled:
     """Return a program as an entry of the cache."""
     texts = [text_of(program.module), json.dumps(dict(program.entries))]
-    objects = [program.code, *(text.encode() for text in texts)]
+    objects = [*program.code, *(text.encode() for text in texts)]
     return Compiled(program.function, objects, dict(program.constants), Failures([], []))
 
 
 def unpacked(compiled: Compiled) -> DeviceProgram:
     """Return an entry of the cache as a program."""
-    code, text, kinds = compiled.objects
+    *code, text, kinds = compiled.objects
     module = parse_module(make_ir_context(), text.decode(), "cache")
     entries = {name: tuple(each) for name, each in json.loads(kinds).items()}
     return DeviceProgram(compiled.function, module, code, entries, compiled.constants)

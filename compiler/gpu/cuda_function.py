@@ -75,7 +75,7 @@ class CudaFunction:
         self._outputs, self._returned = outputs, CallWords(function).buffers
         self._results = [*outputs, *self._returned]
         self._pool = MemoryPool(device)
-        kernels = device.load(program.code) if program.code else dict[str, object]()
+        kernels = device.load(program.code)
         self._executor = Executor(device, kernels, HostKernels(program.module))
         self._constants: dict[str, StepMemory] = {}
         self._plans: OrderedDict[Key, LoadedPlan | None] = OrderedDict()

@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 from ...dialects.cuda_tile.module_ops import ModuleOp as TileModuleOp
 from ...dialects.target import NAMED, Target
 from ...passmanager.errors import PasslineError
-from .assemble import GPUS, assemble
+from .assemble import GPUS, assemble_each
 from .driver import (
     FAULTS,
     INVALID_IMAGE,
@@ -82,11 +82,11 @@ class Device(Protocol):
         """Write a pattern of 1, 2, 4 or 8 bytes `count` times."""
         ...
 
-    def assemble(self, kernels: Operation) -> bytes:
+    def assemble(self, kernels: Operation) -> Sequence[bytes]:
         """Return a module of tile programs as code that `load` takes."""
         ...
 
-    def load(self, code: bytes) -> Mapping[str, object]:
+    def load(self, code: Sequence[bytes]) -> Mapping[str, object]:
         """Load code, and return its entries by their names."""
         ...
 
@@ -250,11 +250,11 @@ class CudaDevice:
 
     # Code
 
-    def assemble(self, kernels: Operation) -> bytes:
+    def assemble(self, kernels: Operation) -> Sequence[bytes]:
         assert isinstance(kernels, TileModuleOp)
-        return assemble(kernels, target_of_device(self))
+        return assemble_each(kernels, target_of_device(self))
 
-    def load(self, code: bytes) -> LoadedCode:
+    def load(self, code: Sequence[bytes]) -> LoadedCode:
         self._enter()
         try:
             return LoadedCode(self._driver, code)
@@ -377,18 +377,27 @@ class DeviceEvent:
 
 
 class LoadedCode(Mapping[str, object]):
-    """A cubin on the device: its kernels by their names. It lives as long as this object."""
+    """Cubins on the device: their kernels by name. They live as long as this object."""
 
-    def __init__(self, driver: Driver, code: bytes) -> None:
-        self._driver, self._handle = driver, 0
-        self._handle = driver.handle("cuModuleLoadData", code)
+    def __init__(self, driver: Driver, code: Sequence[bytes]) -> None:
+        self._driver, self._modules = driver, list[int]()
+        for cubin in code:
+            self._modules.append(driver.handle("cuModuleLoadData", cubin))
         self._kernels: dict[str, int] = {}
 
     def __getitem__(self, name: str) -> int:
         if name not in self._kernels:
-            arguments = self._handle, name.encode()
-            self._kernels[name] = self._driver.handle("cuModuleGetFunction", *arguments)
+            self._kernels[name] = self._found(name)
         return self._kernels[name]
+
+    def _found(self, name: str) -> int:
+        *others, last = self._modules
+        kernel = c_void_p()
+        for module in others:
+            code = self._driver.status("cuModuleGetFunction", byref(kernel), module, name.encode())
+            if code == SUCCESS:
+                return kernel.value or 0
+        return self._driver.handle("cuModuleGetFunction", last, name.encode())
 
     def __iter__(self):
         return iter(self._kernels)
@@ -397,5 +406,5 @@ class LoadedCode(Mapping[str, object]):
         return len(self._kernels)
 
     def __del__(self) -> None:
-        if self._handle:
-            self._driver.status("cuModuleUnload", self._handle)
+        for module in self._modules:
+            self._driver.status("cuModuleUnload", module)

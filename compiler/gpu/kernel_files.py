@@ -14,7 +14,7 @@ from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
 from ..interpreters.signature import entry_function
 from ..native.compiled import text_of
-from .assemble import assemble
+from .assemble import assemble, resources
 from .debug_places import with_scopes
 from .program import check_host_functions, entry_kinds
 
@@ -28,8 +28,9 @@ LARGE = 1 << 10
 
 def kernel_files(module: ModuleOp, entry: str, target: Target, kind: str) -> tuple[bytes, str]:
     """Return the kernels of a lowered module as a `cubin` or as bytecode, `tileirbc`, and a
-    manifest: JSON with the parameters of each kernel, and the host functions, which say when each
-    is launched, on which grid, and with which buffers. Of large constants they have no elements.
+    manifest: JSON with the parameters of each kernel, what each takes of a multiprocessor, and the
+    host functions, which say when each is launched, on which grid, and with which buffers. Of large
+    constants they have no elements.
 
     PasslineError if the module has no kernels.
     """
@@ -38,15 +39,18 @@ def kernel_files(module: ModuleOp, entry: str, target: Target, kind: str) -> tup
     kernels = next((op for op in module.ops if isinstance(op, TileModuleOp)), None)
     if kernels is None:
         raise PasslineError(f"@{entry} has no kernels for {target}")
-    code = (
-        assemble(kernels, target) if kind == "cubin" else write_tile_bytecode(with_scopes(kernels))
-    )
+    if kind == "cubin":
+        code = assemble(kernels, target)
+        taken = resources(code).items()
+    else:
+        code, taken = write_tile_bytecode(with_scopes(kernels)), ()
     host = ModuleOp([_small(op.clone()) for op in module.ops if op is not kernels])
     manifest = {
         "format": "passline kernels",
         "target": target.cpu,
         "function": entry,
         "entries": {name: list(kinds) for name, kinds in entry_kinds(kernels).items()},
+        "resources": {name: vars(each) for name, each in taken},
         "host": text_of(host),
     }
     return code, json.dumps(manifest, indent=1) + "\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,7 @@ class DeviceProgram:
     """The function, as its callers see it."""
     module: ModuleOp
     """The host functions; the globals have no elements."""
-    code: bytes
+    code: Sequence[bytes]
     """The kernels, assembled."""
     entries: Mapping[str, tuple[str, ...]]
     """The kinds of the parameters of each kernel: `ptr`, or the type of a number, as `i32`."""

@@ -94,12 +94,12 @@ class SimulatedDevice:
     def fill(self, address: int, pattern: bytes, count: int) -> None:
         self.bytes_at(address, len(pattern) * count)[:] = np.frombuffer(pattern * count, "u1")
 
-    def assemble(self, kernels: Operation) -> bytes:
-        return text_of(kernels).encode()
+    def assemble(self, kernels: Operation) -> Sequence[bytes]:
+        return [text_of(kernels).encode()]
 
-    def load(self, code: bytes) -> Mapping[str, object]:
-        module = parse_module(make_ir_context(), code.decode(), "kernels")
-        entries = [op for op in walk(module) if isinstance(op, EntryOp)]
+    def load(self, code: Sequence[bytes]) -> Mapping[str, object]:
+        modules = [parse_module(make_ir_context(), text.decode(), "kernels") for text in code]
+        entries = [op for module in modules for op in walk(module) if isinstance(op, EntryOp)]
         return {op.sym_name.data: TileProgram(op, check=self._checked) for op in entries}
 
     def launch(self, kernel: object, name: str, grid: Grid, arguments: Sequence[Scalar]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,8 @@ FAILED = 719
 class FakeGPU(CudaDevice):
     """A device whose code is not assembled: the kernel is in the library."""
 
-    def assemble(self, kernels: Operation) -> bytes:
-        return b"cubin"
+    def assemble(self, kernels: Operation) -> Sequence[bytes]:
+        return [b"cubin"]
 
 
 class ProcessMemory(SimulatedDevice):

@@ -12,6 +12,7 @@ from passline.compiler.gpu.assemble import (
     AssemblyError,
     Resources,
     assemble,
+    assemble_each,
     find_tileiras,
     resources,
 )
@@ -38,8 +39,8 @@ cuda_tile.module @kernels {
 """
 
 
-def kernels() -> ModuleOp:
-    (found,) = parse_module(make_ir_context(), TEXT, "x").body.ops
+def kernels(text: str = TEXT) -> ModuleOp:
+    (found,) = parse_module(make_ir_context(), text, "x").body.ops
     assert isinstance(found, ModuleOp)
     return found
 
@@ -88,7 +89,9 @@ def test_errors_of_the_assembler_are_one_line(
     monkeypatch.setenv(TILEIRAS, str(program(tmp_path / "tileiras", script)))
     with pytest.raises(AssemblyError) as error:
         assemble(kernels(), Target("sm_90"))
-    assert str(error.value) == "tileiras: Entry function 'double' uses too much shared data"
+    assert str(error.value) == (
+        "kernel @double: tileiras: Entry function 'double' uses too much shared data"
+    )
 
 
 def test_parts_of_the_assembler_that_are_missing(
@@ -97,7 +100,7 @@ def test_parts_of_the_assembler_that_are_missing(
     script = 'echo "error: failed to compile Tile IR program" >&2; exit 5'
     monkeypatch.setenv(TILEIRAS, str(program(tmp_path / "tileiras", script)))
     monkeypatch.setenv("PATH", "/bin")
-    with pytest.raises(AssemblyError, match=r"needs ptxas .* and libnvvm .* beside it: pip"):
+    with pytest.raises(NotInstalledError, match=r"needs ptxas .* and libnvvm .* beside it: pip"):
         assemble(kernels(), Target("sm_90"))
 
 
@@ -113,6 +116,48 @@ def test_what_was_assembled_is_not_assembled_again(
     assert assemble(kernels(), Target("sm_90")) == b"cubin"
     assemble(kernels(), Target("sm_80"))
     assert (tmp_path / "runs").read_text() == ".\n" * 3
+
+
+PAIR = """
+cuda_tile.module @kernels {
+  entry @first(%p: tile<ptr<f32>>) {
+    return
+  }
+  entry @second(%n: tile<i32>) {
+    return
+  }
+}
+"""
+
+
+def test_entries_are_assembled_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = f'cat "$2" >> {tmp_path}/runs; cp "$2" "$4"'
+    monkeypatch.setenv(TILEIRAS, str(program(tmp_path / "tileiras", script)))
+    found = assemble_each(kernels(PAIR), Target("sm_90"))
+    assert [b"first" in code for code in found] == [True, False]
+    assert [b"second" in code for code in found] == [False, True]
+    (tmp_path / "runs").unlink()
+    changed = PAIR.replace("%n: tile<i32>", "%n: tile<i64>")
+    assert assemble_each(kernels(changed), Target("sm_90"))[0] == found[0]
+    assert b"first" not in (tmp_path / "runs").read_bytes()  # it is in the cache
+
+
+def test_entries_with_global_variables_stay_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TILEIRAS, str(program(tmp_path / "tileiras", 'cp "$2" "$4"')))
+    text = PAIR.replace("@kernels {", "@kernels { global @g <f32: 1.0> : tile<1xf32>", 1)
+    (code,) = assemble_each(kernels(text), Target("sm_90"))
+    assert b"first" in code and b"second" in code
+
+
+def test_the_error_names_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = 'grep -q second "$2" && echo "error: it is too large" && exit 1; cp "$2" "$4"'
+    monkeypatch.setenv(TILEIRAS, str(program(tmp_path / "tileiras", script)))
+    for work in (assemble, assemble_each):
+        with pytest.raises(AssemblyError) as error:
+            work(kernels(PAIR), Target("sm_90"))
+        assert str(error.value) == "kernel @second: tileiras: it is too large"
 
 
 def cubin() -> bytes:
