@@ -11,18 +11,9 @@ from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data.manipulation import TransposeOp
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.functions import Shape
-from .row_frame import (
-    ParameterOp,
-    RowFrame,
-    RowOp,
-    after_reduction,
-    is_fill,
-    is_load,
-    loaded_order,
-    parameter_axes,
-)
+from .row_frame import Order, ParameterOp, RowFrame, RowOp, after_reduction, is_fill, parameter_axes
 from .row_operations import ROW_OPERATIONS, RowTiles
-from .row_program import Operand, RowProgram, Tile, TilePlace, cached
+from .row_program import RowProgram, Tile, TilePlace, cached
 from .tile_builder import TileGroup
 
 __all__ = ["GroupTiles"]
@@ -35,8 +26,8 @@ class GroupTiles:
     group: TileGroup
     program: RowProgram
     tiles: dict[SSAValue, Tile] = field(default_factory=dict[SSAValue, Tile])
-    operands: dict[tuple[SSAValue, Shape], Tile] = field(
-        default_factory=dict[tuple[SSAValue, Shape], Tile]
+    operands: dict[tuple[SSAValue, Shape, Order], Tile] = field(
+        default_factory=dict[tuple[SSAValue, Shape, Order], Tile]
     )
 
     def __post_init__(self) -> None:
@@ -70,15 +61,16 @@ class GroupTiles:
             return self.filled(op)
         if isinstance(op, RowOp):
             return ROW_OPERATIONS[type(op)](op, self.row(op))
-        if is_load(op):
-            return self.transposed(op)
         late = op.results[0] in self.late
-        shape = self.program.tile_shape(
-            self.frame.merged(self.group.sizes[op.results[0]], after=late)
-        )
+        sizes, order = self.group.sizes, self.frame.order(op)
         operands = [
-            self.operand(v, self.frame.merged(self.group.sizes[v], after=late)) for v in op.operands
+            self.operand(v, self.frame.merged(sizes[v], order, after=late), order)
+            for v in op.operands
         ]
+        if isinstance(op, TransposeOp):
+            return operands[0]
+        merged = self.frame.merged(sizes[op.results[0]], order, after=late)
+        shape = self.program.tile_shape(merged)
         w = self.program.writer
         return lambda at: self.group.elementwise(
             w, op, [w.broadcast(t(at), shape) for t in operands]
@@ -98,29 +90,28 @@ class GroupTiles:
             [*map(self.operand, parameters, shapes)],
         )
 
-    def operand(self, value: SSAValue, shape: Shape) -> Tile:
-        """Return the tiles of a value; a parameter of the group is loaded, with `shape`."""
+    def operand(self, value: SSAValue, shape: Shape, order: Order = ()) -> Tile:
+        """Return the tiles of a value; a parameter of the group is loaded, with `shape`, from
+        memory in which it has an order."""
         if not isinstance(value, BlockArgument):
             return self.tiles[value]
-        if (value, shape) not in self.operands:
-            element = tensor_type(value).element_type
-            view = self.view(self.program.writer.pointers[value.index], shape)
-            source = Operand(view, shape, element)
-            self.operands[value, shape] = cached(lambda at: self.program.at(at, source))
-        return self.operands[value, shape]
+        places = self.frame.in_memory(order) if order else range(len(shape))
+        key = value, shape, tuple(places)
+        if key not in self.operands:
+            self.operands[key] = cached(self.loaded(value, shape, places))
+        return self.operands[key]
 
-    def transposed(self, op: TransposeOp) -> Tile:
-        """Return the tiles of a transposed parameter, loaded as they are in memory."""
-        assert isinstance(data := op.data, BlockArgument)
-        w, order = self.program.writer, loaded_order(self.frame, op)
-        shape = tuple(self.frame.shape[axis] for axis in order)
-        view = w.view(w.pointers[data.index], shape, [self.program.tile[axis] for axis in order])
-        element = tensor_type(data).element_type
-        back = [order.index(axis) for axis in range(len(order))]
+    def loaded(self, value: BlockArgument, shape: Shape, places: Sequence[int]) -> Tile:
+        """Load the tiles of a parameter, whose dimensions in memory are `places` of the frame."""
+        w, element = self.program.writer, tensor_type(value).element_type
+        tile = self.program.tile_shape(shape)
+        pointer = w.pointers[value.index]
+        view = w.view(pointer, tuple(shape[i] for i in places), [tile[i] for i in places])
+        back = [places.index(i) for i in range(len(shape))]
 
         def at(place: TilePlace) -> SSAValue:
-            tile = w.load(view, [place.index[axis] for axis in order], element)
-            return w.permute(tile, back)
+            index = self.program.index_in(place, shape)
+            return w.permute(w.load(view, [index[i] for i in places], element), back)
 
         return at
 

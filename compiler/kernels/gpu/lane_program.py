@@ -51,6 +51,10 @@ MODES = {
 }
 """The atomic operations of tiles, by the kinds of `memref.atomic_rmw`."""
 
+LONG = 1024
+"""The extent of loops from which on it is a parameter: `tileiras` takes 0.2 ms for each iteration
+that it knows."""
+
 Stride: TypeAlias = int | SSAValue
 
 
@@ -89,6 +93,10 @@ class Outside:
     def scalar(self, value: SSAValue) -> SSAValue:
         """Return a value from outside; NoKernel if it cannot be a parameter."""
         raise NoKernel("an element-wise function uses other values than its operands")
+
+    def number(self, value: int) -> SSAValue:
+        """Return an index that is not constant in the program."""
+        raise NoKernel("an element-wise function has long loops")
 
     def pointer(self, buffer: SSAValue) -> SSAValue:
         """Return the pointer to the first element of a buffer from outside."""
@@ -224,7 +232,10 @@ class LaneProgram:
 
     def loop(self, op: ForOp) -> None:
         """Write a loop to the maximum extent of all lanes; lanes that are done are masked."""
+        known = integer_constant(op.extent)
         first, extent = self.value(op.min), self.value(op.extent)
+        if known is not None and known > LONG:
+            extent = self.outside.number(known)
         most = self.maximum(extent)
         registers, roots = self.carried(op)
         values = [*(self.registers[key] for key in registers), *(self.token(r) for r in roots)]

@@ -386,6 +386,11 @@ class LoopEntry(Outside):
         element = tile_element(value.type, self.index)
         return self.parameter((value,), TileType((), element), lambda: value)
 
+    def number(self, value: int) -> SSAValue:
+        return self.parameter(
+            ("number", value), TileType((), self.index), lambda: self.host_number(value)
+        )
+
     def pointer(self, buffer: SSAValue) -> SSAValue:
         assert isa(type := buffer.type, MemRefType)
         element = device_element(type.get_element_type())

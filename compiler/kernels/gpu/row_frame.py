@@ -10,8 +10,8 @@ have or lack together are merged:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeGuard
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
@@ -29,7 +29,6 @@ from ....dialects.relax.reduction.normalization import (
 )
 from ....dialects.relax.reduction.reduction import ArgReductionOp, ReductionOp
 from ....dialects.relax.shapes import normalize_axes
-from ....dialects.relax.types import is_ranked
 from ....dialects.relax.windows import AdaptivePoolOp
 from ....dialects.tir.functions import Extent, Shape
 from ..merged_dimensions import (
@@ -50,8 +49,6 @@ __all__ = [
     "broadcast_row",
     "frame_of",
     "is_fill",
-    "is_load",
-    "loaded_order",
     "parameter_axes",
     "plain_frame",
 ]
@@ -72,6 +69,11 @@ RowOp: TypeAlias = (
 ParameterOp: TypeAlias = BatchNormOp | GroupNormOp | InstanceNormOp | LayerNormOp | RMSNormOp
 
 
+Order: TypeAlias = tuple[int, ...]
+"""For each dimension of a frame, without splits, the dimension of a value that it is; empty if the
+value has the order of the frame."""
+
+
 @dataclass(frozen=True)
 class RowFrame:
     """The dimensions of the rows of a group."""
@@ -86,16 +88,24 @@ class RowFrame:
     """Whether results of reductions lack the reduced dimensions."""
     groups: Sequence[Sequence[int]] = ()
     """The split dimensions that are merged, counted from the last."""
+    sizes: Shape = ()
+    """The sizes of the split dimensions."""
     shape: Shape = ()
     """The merged sizes."""
     reduced: tuple[bool, ...] = ()
     """Whether each merged dimension is reduced."""
+    orders: Mapping[SSAValue, Order] = field(default_factory=dict[SSAValue, Order], compare=False)
+    """The orders of the results before transpositions."""
     adjacent: frozenset[int] = frozenset()
-    """The merged dimensions along which a transposed operand has adjacent elements."""
+    """The merged dimensions along which a transposed parameter has adjacent elements."""
 
-    def expanded(self, shape: Shape, *, after: bool = False) -> Shape:
-        """Return the shape of a value in all split dimensions: those that it lacks are 1. `after`
-        says that the value is computed from the result of a reduction."""
+    def order(self, op: Operation) -> Order:
+        """Return the order of the operands of `op`."""
+        return before(op, self.orders.get(op.results[0], ()))
+
+    def expanded(self, shape: Shape, order: Order = (), *, after: bool = False) -> Shape:
+        """Return the shape of a value in all split dimensions: those that it lacks are 1. `order`
+        is that of the value, `after` says that it is computed from the result of a reduction."""
         drops = after and self.dropped
         missing = self.rank - len(shape) - (len(self.axes) if drops else 0)
         sizes = [*(1,) * missing, *shape]
@@ -105,11 +115,21 @@ class RowFrame:
             axis, groups = self.split
             size = sizes[axis]
             sizes[axis : axis + 1] = [1, 1] if size == 1 else [groups, size // groups]
-        return tuple(sizes)
+        return tuple(sizes[axis] for axis in order) if order else tuple(sizes)
 
-    def merged(self, shape: Shape, *, after: bool = False) -> Shape:
+    def merged(self, shape: Shape, order: Order = (), *, after: bool = False) -> Shape:
         """Return the sizes of a value in the dimensions of the frame."""
-        return merged_shape(self.expanded(shape, after=after), self.groups)
+        return merged_shape(self.expanded(shape, order, after=after), self.groups)
+
+    def in_memory(self, order: Order) -> list[int]:
+        """Return the dimensions of the frame as a parameter of an order has them in memory."""
+
+        def place(number: int) -> int:
+            group = self.groups[number]
+            # Where a dimension of size 1 is does not matter.
+            return next((order[i] for i in group if self.sizes[i] != 1), order[group[0]])
+
+        return sorted(range(len(self.groups)), key=place)
 
     def inside(self, sizes: Sequence[Extent]) -> list[Extent]:
         """Return the sizes of the dimensions that are reduced."""
@@ -127,13 +147,13 @@ class RowFrame:
 def frame_of(
     ops: Sequence[Operation], results: Sequence[SSAValue], sizes: Mapping[SSAValue, Shape]
 ) -> RowFrame | None:
-    """Return the frame of a group of element-wise operations, transpositions of parameters, and
-    operations along the same rows. Without the last, nothing is reduced, and the frame is the shape
-    of the results. None if there are other operations, if two run along different rows, or if it is
-    not known what is broadcast."""
+    """Return the frame of a group of element-wise operations, transpositions, and operations along
+    the same rows. Without the last, nothing is reduced, and the frame is the shape of the results.
+    None if there are other operations, if two run along different rows, or if it is not known what
+    is broadcast."""
     rows = [op for op in ops if isinstance(op, RowOp)]
-    plain = Elementwise | FullOp | RowOp
-    if not ops or not all(isinstance(op, plain) or is_fill(op) or is_load(op) for op in ops):
+    plain = Elementwise | FullOp | RowOp | TransposeOp
+    if not ops or not all(isinstance(op, plain) or is_fill(op) for op in ops):
         return None
     shapes = {sizes[op.operands[0]] for op in rows} or {sizes[value] for value in results}
     frames = {_own_frame(op, len(sizes[op.operands[0]])) for op in rows}
@@ -141,12 +161,37 @@ def frame_of(
         return None
     shape = shapes.pop()
     frame = frames.pop() if frames else RowFrame(len(shape), (), None, False)
-    return None if frame is None else _with_groups(frame, shape, ops, sizes)
+    return None if frame is None else _with_groups(frame, shape, ops, results, sizes)
 
 
-def is_load(op: Operation) -> TypeGuard[TransposeOp]:
-    """Return whether `op` is a transposition of a parameter of the group."""
-    return isinstance(op, TransposeOp) and isinstance(op.data, BlockArgument)
+def before(op: Operation, order: Order) -> Order:
+    """Return the order of the operands of `op`, given that of its result."""
+    if not isinstance(op, TransposeOp):
+        return order
+    axes = order_of(op)
+    moved = tuple(axes[axis] for axis in order or range(len(axes)))
+    return () if moved == tuple(range(len(axes))) else moved
+
+
+def orders_of(
+    ops: Sequence[Operation], results: Sequence[SSAValue], rank: int
+) -> Mapping[SSAValue, Order] | None:
+    """Return the orders of the results of `ops`, as transpositions may follow; None if a result, or
+    an operation along rows, has not the order of the frame, or a value two orders."""
+    found: dict[SSAValue, Order] = dict.fromkeys(results, ())
+    late = after_reduction(ops)
+    for op in reversed(ops):
+        order = found.get(op.results[0], ())
+        moves = isinstance(op, TransposeOp)
+        if (moves and (op.result in late or len(order_of(op)) != rank)) or (
+            order and isinstance(op, RowOp)
+        ):
+            return None
+        order = before(op, order)
+        inner = [value for value in op.operands if not isinstance(value, BlockArgument)]
+        if any(found.setdefault(value, order) != order for value in inner):
+            return None
+    return found
 
 
 def after_reduction(ops: Sequence[Operation]) -> set[SSAValue]:
@@ -187,36 +232,39 @@ def _own_frame(op: RowOp, rank: int) -> RowFrame | None:
 
 
 def _with_groups(
-    frame: RowFrame, shape: Shape, ops: Sequence[Operation], sizes: Mapping[SSAValue, Shape]
+    frame: RowFrame,
+    shape: Shape,
+    ops: Sequence[Operation],
+    results: Sequence[SSAValue],
+    sizes: Mapping[SSAValue, Shape],
 ) -> RowFrame | None:
     """Return `frame` with the dimensions merged that all values of `ops` have or lack together, and
     that are adjacent before transpositions too; None if a value does not fit. `shape` is that of
     the data."""
+    orders = orders_of(ops, results, frame.rank)
+    if orders is None or (frame.split is not None and any(orders.values())):
+        return None
+    frame = replace(frame, orders=orders)
     whole = frame.expanded(shape)
     rows = [broadcast_row(value, whole) for value in _placed(frame, ops, sizes)]
-    loads = [op for op in ops if is_load(op)]
-    if 0 in whole or None in rows or any(sizes[op.result] != whole for op in loads):
+    if 0 in whole or None in rows:
         return None
-    steps = [[axis - i for i, axis in enumerate(order_of(op))] for op in loads]
-    moves = [[None if n == 1 else s for s, n in zip(step, whole)] for step in steps]
+    moved = [order for op in ops if (order := frame.order(op))]
+    # Dimensions that are adjacent in memory, too, are as many places away.
+    moves = [
+        [None if n == 1 else axis - i for i, (axis, n) in enumerate(zip(order, whole, strict=True))]
+        for order in moved
+    ]
     groups = reduced_groups(whole, frame.axes, [*(row for row in rows if row), *moves])
     inside = [any(whole[a] != 1 and a % len(whole) in frame.axes for a in g) for g in groups]
-    merged = replace(frame, groups=groups, shape=merged_shape(whole, groups), reduced=(*inside,))
-    return replace(merged, adjacent=frozenset(loaded_order(merged, op)[-1] for op in loads))
-
-
-def loaded_order(frame: RowFrame, op: TransposeOp) -> list[int]:
-    """Return the dimensions of the frame in the order in which the data of `op` has them."""
-    axes = order_of(op)
-    assert is_ranked(type := op.result.type)
-    shape = type.get_shape()
-
-    def place(number: int) -> int:
-        group = frame.groups[number]
-        # Where a dimension of size 1 is does not matter.
-        return next((axes[i] for i in group if shape[i] != 1), axes[group[0]])
-
-    return sorted(range(len(frame.groups)), key=place)
+    frame = replace(
+        frame,
+        groups=groups,
+        sizes=whole,
+        shape=merged_shape(whole, groups),
+        reduced=tuple(inside),
+    )
+    return replace(frame, adjacent=frozenset(frame.in_memory(order)[-1] for order in moved))
 
 
 def broadcast_row(shape: Shape, whole: Shape) -> list[object] | None:
@@ -234,7 +282,7 @@ def plain_frame(
     """Return the frame of element-wise operations on values of `shape`, in which nothing is reduced
     or merged; None if there are others, or if a value does not fit."""
     axes = [[axis] for axis in range(-len(shape), 0)]
-    frame = RowFrame(len(shape), (), None, False, axes, shape, (False,) * len(shape))
+    frame = RowFrame(len(shape), (), None, False, axes, shape, shape, (False,) * len(shape))
     if not all(isinstance(op, Elementwise) or is_fill(op) for op in ops):
         return None
     rows = [broadcast_row(value, shape) for value in _placed(frame, ops, sizes)]
@@ -250,9 +298,10 @@ def _placed(
         if isinstance(op, ParameterOp):
             axes = parameter_axes(op, frame.rank)
             yield from (frame.expanded(frame.placed(sizes[v], axes)) for v in op.operands[1:])
-        elif isinstance(op, Elementwise):
-            late = op.results[0] in after
-            yield from (frame.expanded(sizes[v], after=late) for v in (*op.operands, *op.results))
+        elif isinstance(op, Elementwise | TransposeOp):
+            late, order = op.results[0] in after, frame.order(op)
+            yield from (frame.expanded(sizes[v], order, after=late) for v in op.operands)
+            yield frame.expanded(sizes[(v := op.results[0])], frame.orders.get(v, ()), after=late)
 
 
 def parameter_axes(op: ParameterOp, rank: int) -> Sequence[int]:

@@ -42,6 +42,8 @@ MIN_REGISTERS = 16 << 10
 """The bytes of registers of a block with small tiles, in sums."""
 GATHER = 0.1
 """The cycles in which the offset and the mask of an element are computed, and it is loaded."""
+GATHERED = 8 << 10
+"""The bytes of the largest tile that is gathered: registers hold the addresses of elements, too."""
 UNKNOWN = {"batch": 16, "m": 512, "n": 512, "k": 512}
 """The sizes for which tiles are chosen where they are not known."""
 RATES = {"f16": 1024, "tf32": 512, "i8": 2048, "f32": 128, "f64": 64}
@@ -102,6 +104,9 @@ class ProductSpace(Space[ProductTiles]):
         shared = STAGES * (m + n) * k * self.bytes
         # Without tensor cores, registers hold operands too.
         room = ACCUMULATOR // 2 if self.is_scalar else ACCUMULATOR
+        side = {"m": m, "n": n}.get(self.gathered, 0)
+        if side * k * max(2, self.bytes) > GATHERED:
+            return False
         return m * n * wide <= room and shared <= self.target.l1_cache
 
     def estimate(self, candidate: ProductTiles) -> float:

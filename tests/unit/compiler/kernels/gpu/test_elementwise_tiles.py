@@ -7,6 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from support.gpu.tile_runs import Array, check_operation, check_tiles, kernel_of_text, random_array
+from xdsl.dialects.func import FuncOp
+
+import passline
+from passline.compiler.kernels.gpu.tile_kernels import tile_kernel_of
+from passline.dialects.target import Target
 
 GENERATOR = np.random.default_rng(0)
 
@@ -64,6 +69,50 @@ TRANSPOSED: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
 @pytest.mark.parametrize(("shape", "axes"), TRANSPOSED)
 def test_transposed_operands(shape: tuple[int, ...], axes: tuple[int, ...]):
     check_transposed(shape, axes)
+
+
+@pytest.mark.parametrize("bias", [(), (65,), (70, 1), (70, 65), (1, 65)])
+@pytest.mark.parametrize("offset", [(), (1, 70), (65, 1), (70,)])
+def test_operations_before_and_after_a_transposition(
+    bias: tuple[int, ...], offset: tuple[int, ...]
+):
+    x, y, b, c = map(tensor, ((65, 70), (70, 65), bias, offset))
+    body = f"""
+        %0 = relax.subtract %a0, %a2 : ({x}, {c}) -> {x}
+        %1 = relax.transpose %0 : ({x}) -> {y}
+        %2 = relax.add %1, %a1 : ({y}, {b}) -> {y}
+        %r = relax.multiply %2, %1 : ({y}, {y}) -> {y}"""
+    text = group([(65, 70), bias, offset], body, (70, 65))
+    check_tiles(text, [numbers(65, 70), numbers(*bias), numbers(*offset)], 1e-6, 1e-6)
+
+
+def test_a_parameter_in_two_orders():
+    x = tensor((70, 70))
+    body = f"""
+        %0 = relax.transpose %a0 : ({x}) -> {x}
+        %r = relax.add %0, %a0 : ({x}, {x}) -> {x}"""
+    check_tiles(group([(70, 70)], body, (70, 70)), [numbers(70, 70)])
+
+
+def test_two_transpositions():
+    x, y, z = map(tensor, ((3, 20, 65), (20, 65, 3), (65, 20, 3)))
+    body = f"""
+        %0 = relax.transpose %a0 {{axes = [1, 2, 0]}} : ({x}) -> {y}
+        %1 = relax.negative %0 : ({y}) -> {y}
+        %2 = relax.transpose %1 {{axes = [1, 0, 2]}} : ({y}) -> {z}
+        %r = relax.exp %2 : ({z}) -> {z}"""
+    check_tiles(group([(3, 20, 65)], body, (65, 20, 3)), [numbers(3, 20, 65)], 1e-6)
+
+
+def test_a_value_in_two_orders_has_no_tiles():
+    x = tensor((70, 70))
+    body = f"""
+        %0 = relax.exp %a0 : ({x}) -> {x}
+        %1 = relax.transpose %0 : ({x}) -> {x}
+        %r = relax.add %0, %1 : ({x}, {x}) -> {x}"""
+    (func,) = passline.load(group([(70, 70)], body, (70, 70))).body.block.ops
+    assert isinstance(func, FuncOp)
+    assert tile_kernel_of(func, Target("sm_90")) is None
 
 
 def test_a_transposed_operand_is_normalized():
