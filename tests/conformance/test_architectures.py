@@ -1,4 +1,5 @@
-"""Models of well-known architectures, on numpy and as machine code, against onnxruntime."""
+"""Models of well-known architectures, on numpy, as machine code, and as tile programs on a
+simulated GPU, against onnxruntime."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from support.models.seeded import Array
 from support.models.transformers import inputs_of
 from support.native.needs_llvmlite import needs_native
 
-from passline.compiler.native import compile_module
+import passline
+from passline.compiler.execution import Engine
 from passline.passmanager import PassContext
 
 EACH = pytest.mark.parametrize("name", ARCHITECTURES)
@@ -37,12 +39,12 @@ def test_numpy(name: str, level: int) -> None:
     check(run(module, *inputs_of(model).values()), model)
 
 
-@needs_native
+@pytest.mark.parametrize("engine", [pytest.param("native", marks=needs_native), "cuda-interpreter"])
 @pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name != "If and Loop"])
-def test_machine_code(name: str) -> None:
+def test_compiled(name: str, engine: Engine) -> None:
     model = ARCHITECTURES[name]()
     with PassContext(verify_each=False):
-        function = compile_module(optimized(model, 3))
+        function = passline.compile(optimized(model, 3), engine=engine, level=None)
     results = function(*inputs_of(model).values())
     check([np.asarray(r) for r in results], model)
 

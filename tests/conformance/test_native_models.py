@@ -1,5 +1,5 @@
-"""The nine real models compiled to machine code, with seeded weights, against onnxruntime; and
-models printed and parsed again between the stages."""
+"""The nine real models compiled to machine code and to tile programs, which a simulated GPU runs,
+with seeded weights, against onnxruntime; and models printed and parsed again between the stages."""
 
 from __future__ import annotations
 
@@ -20,22 +20,26 @@ QUICK = ("squeezenet",)
 TOLERANCE = 1e-4  # of the standard deviation of the logits
 
 
-@needs_native
 @pytest.mark.parametrize(
-    ("level", "threads"),
-    [("-O0", 1), ("-O3", 1), pytest.param("-O3", 2, marks=needs_openmp)],
+    "options",
+    [
+        pytest.param(["-O0", "--engine=native"], marks=needs_native),
+        pytest.param(["-O3", "--engine=native"], marks=needs_native),
+        pytest.param(["-O3", "--engine=native", "--threads=2"], marks=[needs_native, needs_openmp]),
+        ["-O3", "--engine=cuda-interpreter"],
+    ],
+    ids=" ".join,
 )
 @pytest.mark.parametrize(
     "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.models) for n in NAMES]
 )
-def test_machine_code_agrees_with_onnxruntime(name: str, level: str, threads: int, tmp_path: Path):
+def test_compiled_models_agree_with_onnxruntime(name: str, options: list[str], tmp_path: Path):
     model = seeded(name, 5)
     (file := tmp_path / f"{name}.onnx").write_bytes(model.SerializeToString())
     inputs = random_input(model, 5)
     save_arrays(str(tmp_path / "x.npz"), inputs)
     files = ["--inputs", str(tmp_path / "x.npz"), "--outputs", str(tmp_path / "y.npz")]
-    args = [str(file), level, "--engine=native", f"--threads={threads}", *files]
-    result = capture(lambda: PasslineRunMain(args=args).run())
+    result = capture(lambda: PasslineRunMain(args=[str(file), *options, *files]).run())
     assert result.status == 0, result.stderr
 
     expected = run_onnxruntime(file, inputs)
@@ -45,7 +49,7 @@ def test_machine_code_agrees_with_onnxruntime(name: str, level: str, threads: in
     logits = expected[-1]
     assert logits.std() > 1e-3  # else nothing is compared
     error = np.abs(actual[-1] - logits).max() / logits.std()
-    print(f"{name:14} {level} {threads} {error:.1e}")
+    print(f"{name:14} {' '.join(options)} {error:.1e}")
     assert error < TOLERANCE
 
 

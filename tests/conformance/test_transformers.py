@@ -23,6 +23,8 @@ from support.models.transformers import (
 from support.native.needs_llvmlite import needs_native
 from xdsl.dialects.builtin import ModuleOp
 
+import passline
+from passline.compiler.execution import Engine
 from passline.compiler.native import compile_module
 from passline.passmanager import PassContext
 from passline.passmanager.ir.walk import walk
@@ -77,12 +79,12 @@ def test_numpy(name: str, level: int):
     check(run(optimized(model, level), *arguments(model)), model)
 
 
-@needs_native
+@pytest.mark.parametrize("engine", [pytest.param("native", marks=needs_native), "cuda-interpreter"])
 @pytest.mark.parametrize("name", ["encoder 0", "encoder 3", "vision", "decoder of one token"])
-def test_machine_code(name: str):
+def test_compiled(name: str, engine: Engine):
     model = MODELS[name]
     with PassContext(verify_each=False):
-        function = compile_module(optimized(model, 3))
+        function = passline.compile(optimized(model, 3), engine=engine, level=None)
     results = function(*arguments(model))
     check([np.asarray(r) for r in results], model)
 

@@ -1,5 +1,5 @@
-"""Models out of packages on PyPI, as shipped and with their dimensions bound, on numpy and as
-machine code, against onnxruntime."""
+"""Models out of packages on PyPI, as shipped and with their dimensions bound, on numpy, as machine
+code, and as tile programs on a simulated GPU, against onnxruntime."""
 
 from __future__ import annotations
 
@@ -33,11 +33,17 @@ def test_with_bound_dimensions(model: ZooModel, level: str, tmp_path: Path) -> N
     check(model, [level, *model.shape_options()], tmp_path, model.refusals.get("bound", ""))
 
 
-@needs_native
 @EACH
-@LEVELS
-def test_machine_code(model: ZooModel, level: str, tmp_path: Path) -> None:
-    options = [level, "--engine=native", *model.shape_options()]
+@pytest.mark.parametrize(
+    ("engine", "level"),
+    [
+        pytest.param("native", "-O0", marks=needs_native),
+        pytest.param("native", "-O3", marks=needs_native),
+        ("cuda-interpreter", "-O3"),
+    ],
+)
+def test_compiled(model: ZooModel, engine: str, level: str, tmp_path: Path) -> None:
+    options = [level, f"--engine={engine}", *model.shape_options()]
     refusal = model.refusals.get(level) or model.refusals.get("bound", "")
     check(model, options, tmp_path, refusal)
 
