@@ -41,6 +41,8 @@ def _lower(func: PrimFuncOp, module: ModuleOp, target: Target, actions: Actions)
     except NoKernel as error:
         actions.missed(func, "TileProgram", f"it stays on the host: {error}")
         return
+    if new.is_structurally_equivalent(func):
+        return  # nothing in it runs on a device
     body = func.detach_region(func.body)
     body.drop_all_references()
     func.add_region(new.detach_region(new.body))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, field
+from functools import partial
 from io import StringIO
 from typing import TypeAlias
 
 import numpy as np
 from strategies.pipelines import FACTORIES
+from support.gpu.checked import compile_checked
 from support.loops import Arguments
 from support.networks import distance_in
 from xdsl.context import Context
@@ -81,8 +83,8 @@ class Outcome:
     """The passes that did not run, each with the condition that does not hold."""
     refusal: str = ""
     """The message with which a pass, or the compiler, refused the module; it ends the case."""
-    native: bool = False
-    """Whether machine code was compared."""
+    compiled: bool = False
+    """Whether compiled code was compared."""
 
 
 def check_case(case: Case) -> Outcome:
@@ -92,9 +94,9 @@ def check_case(case: Case) -> Outcome:
     ensures holds. The module is valid; a second run of the pass changes nothing; every function
     computes the same on the arguments of the case and on those of `Equivalence`, bit for bit up to
     the payload of NaN, or for a pass that rounds within a bound. After one of the passes the
-    printed module reads back. At the end, machine code computes the same. A pass may refuse a
-    module that is too large: that ends the case. Errors: Broken, VerifyException, and whatever a
-    pass raises.
+    printed module reads back. At the end, machine code or tile programs compute the same. A pass
+    may refuse a module that is too large: that ends the case. Errors: Broken, VerifyException, and
+    whatever a pass raises.
     """
     with (
         np.errstate(all="ignore"),
@@ -107,8 +109,8 @@ def check_case(case: Case) -> Outcome:
                 return check.outcome
             if i == case.reads_back_after:
                 verify_roundtrip(check.module, check.ctx)
-        if case.native:
-            check.run_native()
+        if case.engine != "numpy":
+            check.run_compiled()
     return check.outcome
 
 
@@ -200,35 +202,39 @@ class Check:
             raise Broken(f"{where}: {difference}")
         self.outcome.compared += 1
 
-    def run_native(self) -> None:
-        """Compile each function for one thread and for two, which share every parallel loop, and
-        compare what its machine code computes."""
+    def run_compiled(self) -> None:
+        """Compile each function, and compare what it computes: as machine code for one thread and
+        for two, which share every parallel loop, or as tile programs."""
+        if self.case.engine == "cuda-interpreter":
+            self.run_on(lambda name: compile_checked(self.module, name), "tiles")
+            return
         forks = {"tir-parallelize": {"fork_work": 0}, "tir-outline-parallel": {"fork_work": 0}}
         for threads in (1, 2):
             with PassContext(config={} if threads == 1 else forks):
-                self.run_native_on(threads)
+                compile = partial(compile_module, self.module, threads=threads)
+                self.run_on(compile, f"{threads} threads")
 
-    def run_native_on(self, threads: int) -> None:
+    def run_on(self, compile: Callable[[str], Callable[..., Sequence[Value]]], what: str) -> None:
         for name in functions(self.module):
             calls = [call for call in self.expected if call[0] == name]
             if not calls:
                 continue
             try:
-                function = compile_module(self.module, name, threads=threads)
+                function = compile(name)
             except InvalidIRError:
                 raise
             except PasslineError as error:
                 if "cannot be translated" in str(error) or "LLVM cannot" in str(error):
                     raise  # something is left that the lowering should have removed
-                self.outcome.refusal = f"machine code: {error}"
+                self.outcome.refusal = f"{what}: {error}"
                 return
             for call in calls:
                 given = tuple(array.copy() for array in self.case.calls[name][call[1]])
                 # A function on buffers without `tir.outputs` returns what it writes to them.
                 actual = function(*given) or tuple(array for array in given if array.ndim)
                 network = self.case.network is not None
-                self.compare(call, actual, network, f"@{name}, call {call[1]}, {threads} threads")
-                self.outcome.native = True
+                self.compare(call, actual, network, f"@{name}, call {call[1]}, {what}")
+                self.outcome.compiled = True
 
 
 def rounds(pass_: ModulePass) -> bool:

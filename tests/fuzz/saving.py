@@ -11,6 +11,7 @@ from support.networks import Network
 from support.operations.evaluation import Array
 from support.passes.laws import pipeline_of
 
+from passline.compiler.execution import ENGINES
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.text.printer import module_text
 from passline.passmanager.options import pass_text
@@ -36,7 +37,7 @@ def save(case: Case, error: Exception, directory: Path, again: str) -> Path:
         "//",
         *(f"// {line}".rstrip() for line in message[:20]),
         f"// Again: {again}",
-        f"// Native: {case.native}, reads back after: {case.reads_back_after}, large: {case.large}",
+        f"// Engine: {case.engine}, reads back after: {case.reads_back_after}, large: {case.large}",
         "",
     ]
     path.write_text("\n".join(lines) + module_text(case.module, make_ir_context()))
@@ -68,7 +69,7 @@ def load(path: Path) -> Case:
     """Return the case that `save` wrote."""
     text = path.read_text()
     line = text.splitlines()[0].removeprefix("// RUN: ")
-    found = re.search(r"// Native: (\w+), reads back after: (\d+), large: (\w+)", text)
+    found = re.search(r"// Engine: ([\w-]+), reads back after: (\d+), large: (\w+)", text)
     if (pipeline := pipeline_of(line)) is None or found is None:
         raise ValueError(f"{path} has no RUN line that `make fuzz` wrote")
     module = parse_module(make_ir_context(), text, str(path))
@@ -89,6 +90,5 @@ def load(path: Path) -> Case:
     if results:
         network = Network(module, listed["main"][0], (*results,), (*tolerances,))
     passes = [pass_text(p) for p in parse_pipeline(pipeline, FACTORIES).passes]
-    return Case(
-        module, listed, passes, int(found[2]), found[1] == "True", found[3] == "True", network
-    )
+    engine = ENGINES[ENGINES.index(found[1])]
+    return Case(module, listed, passes, int(found[2]), engine, found[3] == "True", network)

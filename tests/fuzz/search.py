@@ -49,13 +49,15 @@ class Search:
     """The strategies for cases; a seed takes one after the other."""
     directory: Path
     """Where failures are saved."""
+    options: str = ""
+    """The end of the command that finds a failure again."""
     cases: int = 0
     passes: Counter[str] = field(default_factory=Counter[str])
     """How often each pass ran."""
     compared: int = 0
     """The calls whose results were compared."""
-    native: int = 0
-    """The modules whose machine code was compared."""
+    compiled: int = 0
+    """The modules whose machine code, or tile programs, were compared."""
     left_out: Counter[str] = field(default_factory=Counter[str])
     """How often each pass did not run, with the condition that did not hold."""
     refusals: Counter[str] = field(default_factory=Counter[str])
@@ -118,7 +120,7 @@ class Search:
             if not self.found:
                 raise
             case, error = self.found[-1]
-            again = f"make fuzz SEED={number} CASES=1"
+            again = f"make fuzz SEED={number} CASES=1{self.options}"
             path = save(case, error, self.directory, again)
             print(f"\n{type(error).__name__}: {error}\n{path}\nagain: {again}", flush=True)
 
@@ -144,7 +146,7 @@ class Search:
         if not self.wanted:
             self.passes.update(text.partition("{")[0] for text in outcome.passes)
             self.compared += outcome.compared
-            self.native += outcome.native
+            self.compiled += outcome.compiled
             self.left_out.update(outcome.left_out)
             if outcome.refusal:
                 self.refusals[without_details(outcome.refusal)] += 1
@@ -152,7 +154,7 @@ class Search:
     def summary(self) -> Iterator[str]:
         """Yield the lines that say what was checked and found."""
         yield f"{self.cases} modules, {self.passes.total()} passes, {self.compared} comparisons"
-        yield f"{self.native} modules as machine code"
+        yield f"{self.compiled} modules as compiled code"
         for text, count in self.left_out.most_common():
             yield f"left out {count}: {text}"
         for text, count in self.refusals.most_common():

@@ -19,6 +19,7 @@ __all__ = [
     "mixed_pipelines",
     "passes",
     "tensor_pipelines",
+    "tile_lowerings",
 ]
 
 EXCLUDED = {
@@ -214,3 +215,19 @@ def lowerings(draw: st.DrawFn) -> list[str]:
     pipeline = [*relax, f"legalize-ops{{target={target}}}", "plan-memory", *tir]
     end = draw(st.integers(len(relax) + 1, len(pipeline))) if draw(st.booleans()) else None
     return pipeline[:end]
+
+
+@st.composite
+def tile_lowerings(draw: st.DrawFn, *, buffers: bool, most: int = 3) -> list[str]:
+    """Strategy for ways to tile programs, from tensors or from `buffers`: any passes at each level,
+    and an end at any of them."""
+    steps = [
+        ("legalize-ops{target=sm_90}", ON_TENSORS),
+        ("plan-memory", GENERIC),
+        ("tir-lower-to-cuda-tile", ON_BUFFERS),
+    ]
+    pipeline = ["optimize"] if not buffers and draw(st.booleans()) else []
+    for name, names in steps[2 * buffers :]:
+        pipeline += [*draw(_lists(names, most)), name]
+    pipeline += draw(_lists(GENERIC, most))
+    return pipeline[: draw(st.integers(1, len(pipeline)))] if draw(st.booleans()) else pipeline

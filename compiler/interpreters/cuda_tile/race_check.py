@@ -35,6 +35,10 @@ ACQUIRES = (MemoryOrderingSemantics.ACQUIRE, MemoryOrderingSemantics.ACQ_REL)
 RELEASES = (MemoryOrderingSemantics.RELEASE, MemoryOrderingSemantics.ACQ_REL)
 
 
+MAX_EVENTS = 512
+"""The accesses of a block up to which it is known which tokens order something."""
+
+
 class MemoryAccess(NamedTuple):
     """An operation on memory."""
 
@@ -90,6 +94,9 @@ class Shadow:
     low: int
     high: int
     first: dict[tuple[bool, bool], Bytes] = field(default_factory=dict[tuple[bool, bool], Bytes])
+    reads: int = 0
+    """The accesses of the block that runs which read, as the bits of a token."""
+    writes: int = 0
 
     def table(self, writes: bool, is_shared: bool) -> Bytes:
         """Return the numbers of the first accesses of a kind, 0 where there is none."""
@@ -133,6 +140,8 @@ class RaceChecker:
         """Begin a block."""
         self._block, self._start = block, len(self._accesses) + 1
         self._events.clear()
+        for shadow in self._shadows:
+            shadow.reads = shadow.writes = 0
         self._seen = {block}
 
     def report(self, op: Operation, text: str) -> None:
@@ -162,7 +171,7 @@ class RaceChecker:
         if access.acquires:
             self._seen.update(*(self._released[place] for place in places.tolist()))
         self._check_blocks(access, buffer, shadow, places)
-        self._check_block(access, buffer, places, token)
+        self._check_block(access, buffer, shadow, places, token)
         self._record(access, shadow, places, token)
         return token | 1 << len(self._events) - 1
 
@@ -171,6 +180,9 @@ class RaceChecker:
         table, where = shadow.table(access.writes, access.is_shared), places - shadow.low
         self._accesses.append((self._block, access))
         table[where] = np.where(table[where], table[where], len(self._accesses))
+        bit = 1 << len(self._events)
+        shadow.reads |= bit * access.reads
+        shadow.writes |= bit * access.writes
         self._events.append(Event(access, token, places))
         if access.releases:
             for place in places.tolist():
@@ -210,21 +222,28 @@ class RaceChecker:
                     break
 
     def _check_block(
-        self, access: MemoryAccess, buffer: DeviceBuffer, places: Bytes, token: int
+        self, access: MemoryAccess, buffer: DeviceBuffer, shadow: Shadow, places: Bytes, token: int
     ) -> None:
         """Report conflicts with earlier accesses of the same block that the token does not wait
         for, and note which tokens have ordered something."""
-        if token:
-            self._waiting.setdefault(access.op, False)
-        for i, event in enumerate(self._events):
-            if not (event.access.writes or access.writes):
+        others = shadow.writes | (shadow.reads if access.writes else 0)
+        for i in bits_of(others & ~token):
+            event = self._events[i]
+            if access.is_strong and event.access.is_strong:
                 continue
-            if not (common := common_places(places, event.places)).size:
-                continue
-            if token >> i & 1:
-                self._waiting.update(dict.fromkeys(self._between(i, access.op, token), True))
-            elif not (access.is_strong and event.access.is_strong):
+            if (common := common_places(places, event.places)).size:
                 self._conflict(access, buffer, common[0], self._block, event.access)
+        if not token:
+            return
+        self._waiting.setdefault(access.op, False)
+        if all(self._waiting.values()):
+            return
+        if len(self._events) > MAX_EVENTS:
+            self._waiting[access.op] = True  # it may have: to look at all of them takes too long
+            return
+        for i in bits_of(others & token):
+            if common_places(places, self._events[i].places).size:
+                self._waiting.update(dict.fromkeys(self._between(i, access.op, token), True))
 
     def _between(self, first: int, op: Operation, token: int) -> Iterator[Operation]:
         """Yield the operations whose tokens order an access after the event `first`."""
@@ -267,6 +286,14 @@ def places_of(data: Array, elements: Array) -> Bytes:
 def element_at(data: Array, place: np.int64) -> int:
     """Return the index of the element of a flat array that has a byte."""
     return (int(place) - data.ctypes.data) // data.itemsize
+
+
+def bits_of(token: int) -> Iterator[int]:
+    """Yield the numbers of the accesses in a token."""
+    while token:
+        low = token & -token
+        yield low.bit_length() - 1
+        token ^= low
 
 
 def common_places(places: Bytes, others: Bytes) -> Bytes:

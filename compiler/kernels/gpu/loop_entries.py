@@ -185,6 +185,8 @@ class KernelLowering:
         nest = self.nest(ops)
         name = f"{self.func.sym_name.data}_{len(self.entries)}"
         entry = LoopEntry(name, nest, self)
+        if entry.known_total() == 0:
+            return  # no launch has 0 tile blocks
         entry.write()
         self.entries.append(entry.finish())
 
@@ -482,12 +484,10 @@ class LoopEntry(Outside):
         assert block is not None
         op: Operation = launch
         if not isinstance(blocks, int):
-            # No launch has 0 tile blocks.
             zero = self.host_number(0)
             some = self.on_host(arith.CmpiOp(zero, blocks, "ult"))
             op = scf.IfOp(some, [], Region(Block([launch, scf.YieldOp()])))
-        if blocks != 0:
-            block.insert_op_before(op, self.nest.last)
+        block.insert_op_before(op, self.nest.last)
         return self.w.finish()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from fuzz.cases import case_of_network, cases, native_cases
+from fuzz.cases import case_of_network, cases, native_cases, tile_cases
 from fuzz.properties import Broken, check_case
 from fuzz.saving import load
 from fuzz.search import Search
@@ -47,7 +47,14 @@ def test_machine_code_computes_the_same(tmp_path: Path) -> None:
     search = Search([native_cases()], tmp_path)
     search.run(0, 8)
     assert not search.failures, "\n".join(search.summary())
-    assert search.native
+    assert search.compiled
+
+
+def test_tile_programs_compute_the_same(tmp_path: Path) -> None:
+    search = Search([tile_cases()], tmp_path)
+    search.run(0, 200 if THOROUGH else 12)
+    assert not search.failures, "\n".join(search.summary())
+    assert search.compiled and search.passes["tir-lower-to-cuda-tile"]
 
 
 def test_each_pass_is_drawn_or_excluded_for_a_reason() -> None:
@@ -78,7 +85,7 @@ def test_a_wrong_pass_is_found_shrunk_and_saved(
     monkeypatch.setitem(FACTORIES, AddForAll.name, lambda: AddForAll)
     few = networks(parts=1, steps=3, structures=False, dynamic=False, max_elements=8)
     pipeline, never = st.just([AddForAll.name]), st.just(60)
-    wrong = st.builds(case_of_network, few, pipeline, never, st.just(False))
+    wrong = st.builds(case_of_network, few, pipeline, never, st.just("numpy"))
     search = Search([wrong], tmp_path)
     for seed in range(200):
         if not search.failures:
