@@ -21,7 +21,7 @@ import argparse
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
@@ -29,7 +29,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from gpu_networks import Case, JaxOperations, TorchOperations, all_cases
@@ -181,7 +181,14 @@ def compare(row: Row, case: Case, module: tuple[str, list[Array], float], result
         raise PasslineError(f"the difference is {row.difference:.2g}: expected {TOLERANCE}")
 
 
-def time(device: Device, call: Callable[[], object]) -> float:
+class Clock(Protocol):
+    """The events of a device."""
+
+    def event(self) -> Any: ...
+    def seconds(self, first: Any, last: Any) -> float: ...
+
+
+def time(device: Clock, call: Callable[[], object]) -> float:
     """Return the median of the seconds of a call, between events of the device."""
     for _ in range(3):
         call()
@@ -241,7 +248,11 @@ def jax_seconds(case: Case, arguments: Sequence[Array]) -> float | None:
     jax: Any = import_module("jax")
     if jax.default_backend() != "gpu":
         return None
-    function = jax.jit(lambda *given: case.network(JaxOperations(given)))
+
+    def network(*given: Any) -> Any:
+        return case.network(JaxOperations(given))
+
+    function = jax.jit(network)
     given = [jax.device_put(array) for array in arguments]
     for _ in range(3):
         function(*given).block_until_ready()
@@ -266,7 +277,7 @@ PEERS: dict[str, Callable[[Case, Sequence[Array]], float | None]] = {
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
+def limited(seconds: float) -> Generator[None]:
     """Raise TimeIsOverError in this block after `seconds`, and at the signal to end."""
 
     def stop(number: int, _: object) -> None:

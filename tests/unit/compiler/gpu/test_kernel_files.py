@@ -83,7 +83,7 @@ def test_an_assembler_that_is_not_installed(model: Path, monkeypatch: pytest.Mon
     for name in (TILEIRAS, "CUDA_HOME", "CUDA_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", "/bin")
-    monkeypatch.setattr("passline.compiler.gpu.assemble.find_spec", {}.get)
+    monkeypatch.setattr("passline.compiler.gpu.assemble.find_spec", dict[str, None]().get)
     result = compile_file(model, "--target=sm_90", "-o", model.with_name("x.cubin"))
     assert result.status == 1
     assert re.fullmatch(r"error: tileiras is not installed: pip install .*cuda.*\n", result.stderr)
