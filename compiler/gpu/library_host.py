@@ -6,10 +6,9 @@ the state of a call, which each function that works on the device gets as its fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import ClassVar, cast
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
@@ -111,10 +110,10 @@ class DeviceWork:
             changed = outputs or (0 if results else len(parameters))
             self.move_parameters([*parameters], outputs, changed, ops[-1])
         for op in ops:
-            if (rewrite := self.REWRITES.get(type(op))) is not None:
-                self.point = op
-                rewrite(self, op)
-            elif is_entry and isinstance(op, ReturnOp):
+            self.point = op
+            if not isinstance(op, ReturnOp):
+                self.operation(op)
+            elif is_entry:
                 self.return_copies(op)
         function.function_type = FunctionType.from_lists(body.arg_types, results)
         function.arg_attrs = None
@@ -195,7 +194,6 @@ class DeviceWork:
                 self.copy(buffer, device)
 
     def return_copies(self, op: ReturnOp) -> None:
-        self.point = op
         for i, buffer in enumerate(op.operands):
             if is_buffer(buffer.type):
                 unknown, type = self.sizes(buffer), _type_of(buffer)
@@ -208,6 +206,32 @@ class DeviceWork:
                 op.operands[i] = host
 
     # Operations
+
+    def operation(self, op: Operation) -> None:
+        """Rewrite an operation on device memory; others stay as they are."""
+        match op:
+            case memref.AllocOp() | memref.AllocaOp():
+                self.alloc(op)
+            case memref.DeallocOp():
+                self.dealloc(op)
+            case memref.CopyOp():
+                self.copied(op)
+            case memref.GetGlobalOp():
+                self.constant(op)
+            case memref.LoadOp():
+                self.load(op)
+            case memref.StoreOp():
+                self.store(op)
+            case LaunchOp():
+                self.launch(op)
+            case CallOp() | FuncCallOp():
+                self.called(op)
+            case PrefetchOp():
+                erase(op)
+            case AssumeAlignmentOp():
+                self.replace(op, op.operands[0])
+            case _:
+                pass
 
     def replace(self, op: Operation, value: SSAValue) -> None:
         op.results[0].replace_all_uses_with(value)
@@ -296,24 +320,6 @@ class DeviceWork:
         self.point = after
         for buffer, host in copies:
             self.copy(buffer, host)
-
-    REWRITES: ClassVar[Mapping[type[Operation], Callable[[DeviceWork, Operation], None]]] = cast(
-        "Mapping[type[Operation], Callable[[DeviceWork, Operation], None]]",
-        {
-            memref.AllocOp: alloc,
-            memref.AllocaOp: alloc,
-            memref.DeallocOp: dealloc,
-            memref.CopyOp: copied,
-            memref.GetGlobalOp: constant,
-            memref.LoadOp: load,
-            memref.StoreOp: store,
-            LaunchOp: launch,
-            CallOp: called,
-            FuncCallOp: called,
-            PrefetchOp: lambda _, op: erase(op),
-            AssumeAlignmentOp: lambda self, op: self.replace(op, op.operands[0]),
-        },
-    )
 
 
 def _type_of(value: SSAValue) -> MemRefType[Attribute]:

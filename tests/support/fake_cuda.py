@@ -37,7 +37,7 @@ class ProcessMemory(SimulatedDevice):
     """A device whose memory is all of this process."""
 
     def bytes_at(self, address: int, size: int) -> np.ndarray[Any, Any]:
-        return np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
+        return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
 
 
 class FakeCuda:

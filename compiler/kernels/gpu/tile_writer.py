@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     FunctionType,
     IntegerAttr,
+    IntegerType,
     LocationAttr,
     UnknownLoc,
     i1,
@@ -55,8 +56,9 @@ def power_of_two(number: int) -> int:
 
 
 def device_element(element: Attribute) -> Attribute:
-    """Return the type of an element in memory; NoKernel for floats of 4 and 8 bits."""
-    if isinstance(element, SmallFloat):
+    """Return the type of an element in memory; NoKernel for numbers of 4 bits, floats of 8."""
+    is_short = isinstance(element, IntegerType) and element.width.data in (2, 4)
+    if is_short or isinstance(element, SmallFloat):
         raise NoKernel(f"tile programs do not compute with {element}")
     return i8 if element == i1 else signless_form(element)
 

@@ -165,7 +165,7 @@ def test_a_failure_is_one_line(
     result = capture(lambda: PasslineRunMain([str(file), "--engine=cuda"]).run())
     first, *rest = result.stderr.splitlines()
     assert result.status in (1, 2) and re.search(rf"error: {text}", first), result.stderr
-    assert not rest or re.fullmatch("see '.* --help'", *rest)
+    assert not rest or re.fullmatch("see '.* --help'", "\n".join(rest))
     default_device.cache_clear()
     load_driver.cache_clear()
 
