@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializationInterface
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Dialect, Operation
+from xdsl.utils.hints import isa
 
 from . import (
     attributes,
@@ -21,6 +24,7 @@ from . import (
     types,
     view_ops,
 )
+from .shape_ops import ConstantOp
 
 MODULES = (
     attributes,
@@ -46,4 +50,11 @@ def _defined(base: type[Base]) -> list[type[Base]]:
     return [cls for cls in dict.fromkeys(named) if issubclass(cls, base)]
 
 
-CUDA_TILE = Dialect("cuda_tile", _defined(Operation), _defined(Attribute))
+class MaterializeTile(ConstantMaterializationInterface):
+    """The dialect interface through which folders create constants."""
+
+    def materialize_constant(self, value: Attribute, type: Attribute) -> Operation | None:
+        return ConstantOp(value) if isa(value, DenseIntOrFPElementsAttr) else None
+
+
+CUDA_TILE = Dialect("cuda_tile", _defined(Operation), _defined(Attribute), [MaterializeTile()])

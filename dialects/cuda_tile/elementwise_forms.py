@@ -22,6 +22,7 @@ from .attributes import (
 )
 from .checks import check_f32, check_rounding, check_same_shape, element_width
 from .constraints import ANY_FLOAT, BOOL, FLOAT, INT, POINTER
+from .folding import TileFolder
 from .syntax import FLUSH, OVERFLOW, ROUNDING, SIGNEDNESS, types
 from .tile_op import CudaTileOp, Operand
 from .types import TileType
@@ -51,7 +52,7 @@ class ElementwiseOp(CudaTileOp, ABC):
 class PureElementwiseOp(ElementwiseOp, ABC):
     """An elementwise operation that is defined for all elements."""
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), TileFolder())
 
 
 # Functions of floats
@@ -182,7 +183,7 @@ class DivisionOp(ElementwiseOp, ABC):
     signedness = prop_def(SignednessAttr)
     result = result_def(INT_TILE)
 
-    traits = traits_def(NoMemoryEffect())
+    traits = traits_def(NoMemoryEffect(), TileFolder())
 
     assembly_format = f"$lhs `,` $rhs {SIGNEDNESS} attr-dict " + types("result")
 

@@ -16,7 +16,10 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
+    traits_def,
 )
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import HasCanonicalizationPatternsTrait
 from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.releases.floats import Float4E2M1FNType, Float8E8M0FNUType
@@ -284,6 +287,16 @@ class CmpIOp(CompareOp):
     )
 
 
+class SelectPatterns(HasCanonicalizationPatternsTrait):
+    """The patterns of `select`."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from .canonicalization import SELECT
+
+        return SELECT
+
+
 @irdl_op_definition
 class SelectOp(PureElementwiseOp):
     """Take the element of `val_if_true` where `cond` is true, else that of `val_if_false`."""
@@ -296,6 +309,8 @@ class SelectOp(PureElementwiseOp):
     val_if_true = operand_def(ANY_TILE)
     val_if_false = operand_def(ANY_TILE)
     result = result_def(ANY_TILE)
+
+    traits = traits_def(SelectPatterns())
 
     assembly_format = "$cond `,` $val_if_true `,` $val_if_false attr-dict " + types("cond, result")
 

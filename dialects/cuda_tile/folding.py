@@ -1,0 +1,293 @@
+"""Constant folding: the results of operations on tiles whose elements are known.
+
+Integers wrap. Floats are folded where the result is rounded to nearest and is neither infinite nor
+NaN: f64 holds what is then rounded to the type.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, i1
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import ConstantLike, HasFolder
+from xdsl.utils.hints import isa
+
+from ...passmanager.releases.floats import pack
+from .attributes import ComparisonOrdering, ComparisonPredicate, RoundingMode, Signedness
+from .checks import element_width, tile, width_of
+from .elements import FLOATS
+from .literals import tensor_of
+
+LARGEST = 1 << 12
+"""The most elements that are computed, unless all are equal."""
+
+Folded = SSAValue | Attribute | None
+Number = Any
+"""An integer or a float."""
+
+
+class TileFolder(HasFolder):
+    """The folder of the operations of this file."""
+
+    @classmethod
+    def fold(cls, op: Operation) -> Sequence[SSAValue | Attribute] | None:
+        """Return the constant or the value that the only result is equal to."""
+        mnemonic = op.name.partition(".")[2]
+        for rule in _RULES.get(mnemonic, ()):
+            if (found := rule(op)) is not None:
+                return (found,)
+        folded = _computed(op, compute) if (compute := _FUNCTIONS.get(mnemonic)) else None
+        return None if folded is None else (folded,)
+
+
+def elements_of(value: SSAValue) -> list[Number] | None:
+    """Return the elements of a constant, one if all are equal; None if it is not known."""
+    constant = ConstantLike.get_constant_value(value)
+    if not isa(constant, DenseIntOrFPElementsAttr):
+        return None
+    data, count, values = constant.data.data, len(constant), constant.iter_values()
+    return [next(iter(values))] if data[: len(data) // count] * count == data else [*values]
+
+
+def truth_of(value: SSAValue) -> bool | None:
+    """Return what all elements of a tile of i1 are; None if they differ, or are not known."""
+    elements = elements_of(value)
+    return None if elements is None or len(elements) > 1 else bool(elements[0])
+
+
+def negated(value: SSAValue) -> SSAValue | None:
+    """Return the tile of i1 of which a value is the negation."""
+    owner = value.owner
+    if not isinstance(owner, Operation) or owner.name != "cuda_tile.xori":
+        return None
+    is_negation = tile(value.type).element_type == i1 and truth_of(owner.operands[1])
+    return owner.operands[0] if is_negation else None
+
+
+# Functions of elements. Each takes the operation, then an element of each operand.
+
+
+def _computed(op: Operation, compute: Callable[..., Number | None]) -> Folded:
+    """Return the constant of the results of a function of elements."""
+    rows = [elements_of(operand) for operand in op.operands]
+    count = max((len(row or ()) for row in rows), default=0)
+    if None in rows or not 0 < count <= LARGEST:
+        return None
+    columns = zip(*(row * (count if len(row) == 1 else 1) for row in rows if row))
+    type = tile(op.results[0].type)
+    try:
+        numbers = [compute(op, *column) for column in columns]
+        values = [_fitted(number, type.element_type) for number in numbers]
+    except (ArithmeticError, ValueError):
+        return None
+    return DenseIntOrFPElementsAttr.from_list(tensor_of(type), values)
+
+
+def _fitted(number: Number, element: Any) -> Number:
+    """Return a number as an element: wrapped, or rounded; ArithmeticError if it has no place."""
+    if isinstance(element, IntegerType):
+        width = width_of(cast(Attribute, element))
+        return _read(number, width, width > 1)
+    if not math.isfinite(number) or element not in FLOATS:
+        raise ArithmeticError
+    pack(element, (number,))
+    return float(number)
+
+
+def _read(number: int, width: int, signed: bool) -> int:
+    bits = number & ((1 << width) - 1)
+    return bits - (1 << width) if signed and bits >> (width - 1) else bits
+
+
+def _on_integers(function: Callable[..., Number]) -> Callable[..., Number]:
+    """Return the function of integers, read as the operation says, else as signed."""
+
+    def compute(op: Operation, *numbers: int) -> Number:
+        signedness: Any = op.properties.get("signedness")
+        is_signed = signedness is None or signedness.data is Signedness.SIGNED
+        width = element_width(op.operands[0].type)
+        return function(op, *(_read(number, width, is_signed) for number in numbers))
+
+    return compute
+
+
+def _wrapping(function: Callable[..., Any]) -> Callable[..., Number]:
+    def compute(_: Operation, *numbers: int) -> int:
+        return function(*numbers)
+
+    return _on_integers(compute)
+
+
+def _rounded(function: Callable[..., Any]) -> Callable[..., Number]:
+    """Return the function of floats; it fails unless the result is rounded to nearest."""
+
+    def compute(op: Operation, *numbers: float) -> float:
+        mode: Any = op.properties.get("rounding_mode")
+        is_nearest = mode is None or mode.data is RoundingMode.NEAREST_EVEN
+        if not is_nearest or "flush_to_zero" in op.properties:
+            raise ArithmeticError
+        return function(*numbers)
+
+    return compute
+
+
+def _quotient(op: Operation, lhs: int, rhs: int) -> int:
+    mode: Any = op.properties["rounding"]
+    if mode.data is RoundingMode.POSITIVE_INF or (
+        mode.data is RoundingMode.ZERO and (lhs < 0) != (rhs < 0)
+    ):
+        return -(-lhs // rhs)
+    return lhs // rhs
+
+
+def _remainder(_: Operation, lhs: int, rhs: int) -> int:
+    return (abs(lhs) % abs(rhs)) * (-1 if lhs < 0 else 1)
+
+
+def _shifted(function: Callable[[int, int], int]) -> Callable[..., Number]:
+    def compute(op: Operation, number: int, count: int) -> int:
+        width = element_width(op.operands[0].type)
+        if not 0 <= (bits := _read(count, width, False)) < width:
+            raise ArithmeticError
+        return function(number, bits)
+
+    return _on_integers(compute)
+
+
+def _truncated(op: Operation, number: float) -> int:
+    signedness: Any = op.properties["signedness"]
+    width, is_signed = element_width(op.results[0].type), signedness.data is Signedness.SIGNED
+    if (whole := int(number)) != _read(whole, width, is_signed):
+        raise ArithmeticError
+    return whole
+
+
+def _to_float(_: Operation, number: int) -> float:
+    if (rounded := float(number)) != number:  # it would be rounded twice
+        raise ArithmeticError
+    return rounded
+
+
+_RELATIONS: Mapping[ComparisonPredicate, Callable[[Number, Number], bool]] = {
+    ComparisonPredicate.EQUAL: operator.eq,
+    ComparisonPredicate.NOT_EQUAL: operator.ne,
+    ComparisonPredicate.LESS_THAN: operator.lt,
+    ComparisonPredicate.LESS_THAN_OR_EQUAL: operator.le,
+    ComparisonPredicate.GREATER_THAN: operator.gt,
+    ComparisonPredicate.GREATER_THAN_OR_EQUAL: operator.ge,
+}
+
+
+def _compared(op: Operation, lhs: Number, rhs: Number) -> int:
+    predicate: Any = op.properties["comparison_predicate"]
+    ordering: Any = op.properties.get("comparison_ordering")
+    if lhs != lhs or rhs != rhs:
+        return ordering.data is ComparisonOrdering.UNORDERED
+    return int(_RELATIONS[predicate.data](lhs, rhs))
+
+
+def _chosen(_: Operation, condition: int, then: Number, otherwise: Number) -> Number:
+    return then if condition else otherwise
+
+
+python: Any = operator  # whose types are not known
+
+_FUNCTIONS: Mapping[str, Callable[..., Number | None]] = {
+    "absf": _rounded(abs),
+    "absi": _wrapping(abs),
+    "addf": _rounded(python.add),
+    "addi": _wrapping(python.add),
+    "andi": _wrapping(python.and_),
+    "cmpf": _compared,
+    "cmpi": _on_integers(_compared),
+    "divf": _rounded(python.truediv),
+    "divi": _on_integers(_quotient),
+    "exti": _wrapping(int),
+    "ftof": _rounded(float),
+    "ftoi": _truncated,
+    "itof": _on_integers(_to_float),
+    "maxi": _wrapping(max),
+    "mini": _wrapping(min),
+    "mulf": _rounded(python.mul),
+    "muli": _wrapping(python.mul),
+    "negf": _rounded(python.neg),
+    "negi": _wrapping(python.neg),
+    "ori": _wrapping(python.or_),
+    "remi": _on_integers(_remainder),
+    "select": _chosen,
+    "shli": _shifted(python.lshift),
+    "shri": _shifted(python.rshift),
+    "subf": _rounded(python.sub),
+    "subi": _wrapping(python.sub),
+    "trunci": _wrapping(int),
+    "xori": _wrapping(python.xor),
+}
+"""The functions that are folded, by the name of the operation."""
+
+
+# Rules on whole tiles
+
+
+def _constant(op: Operation) -> Folded:
+    return op.properties["value"]
+
+
+def _reshaped(op: Operation) -> Folded:
+    """Fold a constant whose elements are all equal to one of another shape."""
+    elements, type = elements_of(op.operands[0]), tile(op.results[0].type)
+    if elements is None or len(elements) > 1:
+        return None
+    return DenseIntOrFPElementsAttr.from_list(tensor_of(type), elements)
+
+
+def _same_assumption(op: Operation) -> Folded:
+    match op.operands[0].owner:
+        case Operation(name=op.name, properties=op.properties):
+            return op.operands[0]
+        case _:
+            return None
+
+
+def _selected(op: Operation) -> Folded:
+    condition, then, otherwise = op.operands
+    if then is otherwise or (truth := truth_of(condition)):
+        return then
+    return otherwise if truth is False else None
+
+
+def _condition(op: Operation) -> Folded:
+    condition, then, otherwise = op.operands
+    if tile(then.type).element_type == i1 and truth_of(then) and truth_of(otherwise) is False:
+        return condition
+    return None
+
+
+def _selected_by_equality(op: Operation) -> Folded:
+    """Fold `select(x == y, x, y)` to y, and `select(x != y, x, y)` to x."""
+    owner, operands = op.operands[0].owner, op.operands[1:]
+    if not isinstance(owner, Operation) or owner.name != "cuda_tile.cmpi":
+        return None
+    predicate: Any = owner.properties["comparison_predicate"]
+    if {*owner.operands} != {*operands}:
+        return None
+    match predicate.data:
+        case ComparisonPredicate.EQUAL:
+            return operands[1]
+        case ComparisonPredicate.NOT_EQUAL:
+            return operands[0]
+        case _:
+            return None
+
+
+_RULES: Mapping[str, Sequence[Callable[[Operation], Folded]]] = {
+    "assume": (_same_assumption,),
+    "broadcast": (_reshaped,),
+    "constant": (_constant,),
+    "reshape": (_reshaped,),
+    "select": (_selected, _condition, _selected_by_equality),
+}
+"""What is tried before functions, by the name of the operation."""
