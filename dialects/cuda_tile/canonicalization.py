@@ -10,7 +10,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
-from .checks import element_width
+from .constraints import element_width
 from .control_ops import ForOp, IfOp, YieldOp
 from .elementwise_ops import SelectOp, XOrIOp
 from .folding import elements_of, negated, truth_of
@@ -18,7 +18,7 @@ from .shape_ops import BroadcastOp, ReshapeOp
 from .types import TileType
 
 
-class SimplifySelect(RewritePattern):
+class SimplifySelections(RewritePattern):
     """Replace the negation of a condition, and selections within by the same condition."""
 
     @op_type_rewrite_pattern
@@ -149,6 +149,6 @@ class RemoveIdleLoop(RewritePattern):
             rewriter.replace(op, (), op.initValues)
 
 
-SELECT = (SimplifySelect(),)
+SELECT = (SimplifySelections(),)
 IF = (InlineKnownIf(), SimplifyIf(), SelectResults())
 FOR = (RemoveIdleLoop(),)

@@ -31,8 +31,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.ir.text.default_dialect import DefaultDialect
 from ..signature import of_signature
-from .checks import check_types
-from .constraints import SCALAR_BOOL, SCALAR_INT
+from .constraints import SCALAR_BOOL, SCALAR_INT, check_types
 from .syntax import end_block, parse_types, print_ended_region, print_types
 from .tile_op import CudaTileOp
 from .types import TensorViewType, TileView, parse_type, print_type, scalar

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, i1
@@ -18,7 +19,7 @@ from xdsl.utils.hints import isa
 
 from ...passmanager.releases.floats import pack
 from .attributes import ComparisonOrdering, ComparisonPredicate, RoundingMode, Signedness
-from .checks import element_width, tile, width_of
+from .constraints import element_width, tile, width_of
 from .elements import FLOATS
 from .literals import tensor_of
 
@@ -37,11 +38,10 @@ class TileFolder(HasFolder):
     def fold(cls, op: Operation) -> Sequence[SSAValue | Attribute] | None:
         """Return the constant or the value that the only result is equal to."""
         mnemonic = op.name.partition(".")[2]
-        for rule in _RULES.get(mnemonic, ()):
+        for rule in (*_RULES.get(mnemonic, ()), _computed):
             if (found := rule(op)) is not None:
                 return (found,)
-        folded = _computed(op, compute) if (compute := _FUNCTIONS.get(mnemonic)) else None
-        return None if folded is None else (folded,)
+        return None
 
 
 def elements_of(value: SSAValue) -> list[Number] | None:
@@ -68,34 +68,40 @@ def negated(value: SSAValue) -> SSAValue | None:
     return owner.operands[0] if is_negation else None
 
 
-# Functions of elements. Each takes the operation, then an element of each operand.
+# Functions of elements. They raise ArithmeticError, or ValueError, where nothing is folded.
 
 
-def _computed(op: Operation, compute: Callable[..., Number | None]) -> Folded:
+def _computed(op: Operation) -> Folded:
     """Return the constant of the results of a function of elements."""
+    mnemonic = op.name.partition(".")[2]
+    function = _FUNCTIONS.get(mnemonic)
     rows = [elements_of(operand) for operand in op.operands]
     count = max((len(row or ()) for row in rows), default=0)
-    if None in rows or not 0 < count <= LARGEST:
+    if function is None or None in rows or not 0 < count <= LARGEST:
         return None
+    if mnemonic in _DEPENDENT:
+        function = partial(function, op)
     columns = zip(*(row * (count if len(row) == 1 else 1) for row in rows if row))
-    type = tile(op.results[0].type)
+    type, read = tile(op.results[0].type), _reader(op)
     try:
-        numbers = [compute(op, *column) for column in columns]
-        values = [_fitted(number, type.element_type) for number in numbers]
+        values = [_fitted(op, function(*map(read, xs)), type.element_type) for xs in columns]
     except (ArithmeticError, ValueError):
         return None
     return DenseIntOrFPElementsAttr.from_list(tensor_of(type), values)
 
 
-def _fitted(number: Number, element: Any) -> Number:
-    """Return a number as an element: wrapped, or rounded; ArithmeticError if it has no place."""
-    if isinstance(element, IntegerType):
-        width = width_of(cast(Attribute, element))
-        return _read(number, width, width > 1)
-    if not math.isfinite(number) or element not in FLOATS:
-        raise ArithmeticError
-    pack(element, (number,))
-    return float(number)
+def _reader(op: Operation) -> Callable[[Number], Number]:
+    """Return how operands are read: floats as they are, integers as `signedness` says."""
+    element = tile(op.operands[0].type).element_type
+    if not isinstance(element, IntegerType) or op.name == "cuda_tile.select":
+        return lambda number: number
+    width = width_of(cast(Attribute, element))
+    return partial(_read, width=width, signed=_is_signed(op))
+
+
+def _is_signed(op: Operation) -> bool:
+    signedness: Any = op.properties.get("signedness")
+    return signedness is None or signedness.data is Signedness.SIGNED
 
 
 def _read(number: int, width: int, signed: bool) -> int:
@@ -103,130 +109,95 @@ def _read(number: int, width: int, signed: bool) -> int:
     return bits - (1 << width) if signed and bits >> (width - 1) else bits
 
 
-def _on_integers(function: Callable[..., Number]) -> Callable[..., Number]:
-    """Return the function of integers, read as the operation says, else as signed."""
-
-    def compute(op: Operation, *numbers: int) -> Number:
-        signedness: Any = op.properties.get("signedness")
-        is_signed = signedness is None or signedness.data is Signedness.SIGNED
-        width = element_width(op.operands[0].type)
-        return function(op, *(_read(number, width, is_signed) for number in numbers))
-
-    return compute
-
-
-def _wrapping(function: Callable[..., Any]) -> Callable[..., Number]:
-    def compute(_: Operation, *numbers: int) -> int:
-        return function(*numbers)
-
-    return _on_integers(compute)
-
-
-def _rounded(function: Callable[..., Any]) -> Callable[..., Number]:
-    """Return the function of floats; it fails unless the result is rounded to nearest."""
-
-    def compute(op: Operation, *numbers: float) -> float:
-        mode: Any = op.properties.get("rounding_mode")
-        is_nearest = mode is None or mode.data is RoundingMode.NEAREST_EVEN
-        if not is_nearest or "flush_to_zero" in op.properties:
-            raise ArithmeticError
-        return function(*numbers)
-
-    return compute
+def _fitted(op: Operation, number: Number, element: Any) -> Number:
+    """Return a number as an element: wrapped, or rounded to nearest."""
+    if isinstance(element, IntegerType):
+        width = width_of(cast(Attribute, element))
+        return _read(number, width, width > 1)
+    mode: Any = op.properties.get("rounding_mode")
+    is_nearest = mode is None or mode.data is RoundingMode.NEAREST_EVEN
+    if not is_nearest or "flush_to_zero" in op.properties or element not in FLOATS:
+        raise ArithmeticError
+    if not math.isfinite(number) or (isinstance(number, int) and float(number) != number):
+        raise ArithmeticError  # an integer would be rounded twice
+    pack(element, (number,))
+    return float(number)
 
 
 def _quotient(op: Operation, lhs: int, rhs: int) -> int:
     mode: Any = op.properties["rounding"]
-    if mode.data is RoundingMode.POSITIVE_INF or (
-        mode.data is RoundingMode.ZERO and (lhs < 0) != (rhs < 0)
-    ):
-        return -(-lhs // rhs)
-    return lhs // rhs
+    up = mode.data is RoundingMode.POSITIVE_INF
+    up |= mode.data is RoundingMode.ZERO and (lhs < 0) != (rhs < 0)
+    return -(-lhs // rhs) if up else lhs // rhs
 
 
-def _remainder(_: Operation, lhs: int, rhs: int) -> int:
+def _remainder(lhs: int, rhs: int) -> int:
     return (abs(lhs) % abs(rhs)) * (-1 if lhs < 0 else 1)
 
 
-def _shifted(function: Callable[[int, int], int]) -> Callable[..., Number]:
-    def compute(op: Operation, number: int, count: int) -> int:
-        width = element_width(op.operands[0].type)
-        if not 0 <= (bits := _read(count, width, False)) < width:
-            raise ArithmeticError
-        return function(number, bits)
-
-    return _on_integers(compute)
+def _shift(op: Operation, number: int, count: int) -> int:
+    width = element_width(op.operands[0].type)
+    if not 0 <= (bits := _read(count, width, False)) < width:
+        raise ArithmeticError
+    return number << bits if op.name == "cuda_tile.shli" else number >> bits
 
 
 def _truncated(op: Operation, number: float) -> int:
-    signedness: Any = op.properties["signedness"]
-    width, is_signed = element_width(op.results[0].type), signedness.data is Signedness.SIGNED
-    if (whole := int(number)) != _read(whole, width, is_signed):
+    if (whole := int(number)) != _read(whole, element_width(op.results[0].type), _is_signed(op)):
         raise ArithmeticError
     return whole
 
 
-def _to_float(_: Operation, number: int) -> float:
-    if (rounded := float(number)) != number:  # it would be rounded twice
-        raise ArithmeticError
-    return rounded
-
-
-_RELATIONS: Mapping[ComparisonPredicate, Callable[[Number, Number], bool]] = {
-    ComparisonPredicate.EQUAL: operator.eq,
-    ComparisonPredicate.NOT_EQUAL: operator.ne,
-    ComparisonPredicate.LESS_THAN: operator.lt,
-    ComparisonPredicate.LESS_THAN_OR_EQUAL: operator.le,
-    ComparisonPredicate.GREATER_THAN: operator.gt,
-    ComparisonPredicate.GREATER_THAN_OR_EQUAL: operator.ge,
-}
-
-
-def _compared(op: Operation, lhs: Number, rhs: Number) -> int:
+def _compared(op: Operation, lhs: Number, rhs: Number) -> bool:
     predicate: Any = op.properties["comparison_predicate"]
     ordering: Any = op.properties.get("comparison_ordering")
     if lhs != lhs or rhs != rhs:
         return ordering.data is ComparisonOrdering.UNORDERED
-    return int(_RELATIONS[predicate.data](lhs, rhs))
+    return _RELATIONS[predicate.data](lhs, rhs)
 
 
-def _chosen(_: Operation, condition: int, then: Number, otherwise: Number) -> Number:
+def _chosen(condition: int, then: Number, otherwise: Number) -> Number:
     return then if condition else otherwise
 
 
 python: Any = operator  # whose types are not known
 
-_FUNCTIONS: Mapping[str, Callable[..., Number | None]] = {
-    "absf": _rounded(abs),
-    "absi": _wrapping(abs),
-    "addf": _rounded(python.add),
-    "addi": _wrapping(python.add),
-    "andi": _wrapping(python.and_),
-    "cmpf": _compared,
-    "cmpi": _on_integers(_compared),
-    "divf": _rounded(python.truediv),
-    "divi": _on_integers(_quotient),
-    "exti": _wrapping(int),
-    "ftof": _rounded(float),
-    "ftoi": _truncated,
-    "itof": _on_integers(_to_float),
-    "maxi": _wrapping(max),
-    "mini": _wrapping(min),
-    "mulf": _rounded(python.mul),
-    "muli": _wrapping(python.mul),
-    "negf": _rounded(python.neg),
-    "negi": _wrapping(python.neg),
-    "ori": _wrapping(python.or_),
-    "remi": _on_integers(_remainder),
-    "select": _chosen,
-    "shli": _shifted(python.lshift),
-    "shri": _shifted(python.rshift),
-    "subf": _rounded(python.sub),
-    "subi": _wrapping(python.sub),
-    "trunci": _wrapping(int),
-    "xori": _wrapping(python.xor),
+_RELATIONS: Mapping[ComparisonPredicate, Callable[[Number, Number], bool]] = {
+    ComparisonPredicate.EQUAL: python.eq,
+    ComparisonPredicate.NOT_EQUAL: python.ne,
+    ComparisonPredicate.LESS_THAN: python.lt,
+    ComparisonPredicate.LESS_THAN_OR_EQUAL: python.le,
+    ComparisonPredicate.GREATER_THAN: python.gt,
+    ComparisonPredicate.GREATER_THAN_OR_EQUAL: python.ge,
 }
-"""The functions that are folded, by the name of the operation."""
+_DEPENDENT: Mapping[str, Callable[..., Number]] = {
+    "cmpf": _compared,
+    "cmpi": _compared,
+    "divi": _quotient,
+    "ftoi": _truncated,
+    "shli": _shift,
+    "shri": _shift,
+}
+"""The functions of elements that depend on the operation."""
+_FUNCTIONS: Mapping[str, Callable[..., Number]] = {
+    **_DEPENDENT,
+    "absf": abs,
+    "absi": abs,
+    **dict.fromkeys(("addf", "addi"), python.add),
+    **dict.fromkeys(("exti", "ftof", "itof", "trunci"), python.pos),
+    **dict.fromkeys(("mulf", "muli"), python.mul),
+    **dict.fromkeys(("negf", "negi"), python.neg),
+    **dict.fromkeys(("subf", "subi"), python.sub),
+    "andi": python.and_,
+    "divf": python.truediv,
+    "maxi": max,
+    "mini": min,
+    "ori": python.or_,
+    "remi": _remainder,
+    "select": _chosen,
+    "xori": python.xor,
+}
+"""The functions of elements, by the name of the operation."""
 
 
 # Rules on whole tiles

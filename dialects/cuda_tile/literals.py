@@ -13,7 +13,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ...passmanager.releases.floats import pack, print_float
-from .checks import width_of
+from .constraints import width_of
 from .elements import is_float, is_number
 from .types import TileType, parse_type, print_type
 

@@ -53,8 +53,7 @@ from .attributes import (
     SymbolVisibility,
     SymbolVisibilityAttr,
 )
-from .checks import check_types
-from .constraints import BOOL, SCALAR_I32, SCALAR_POINTER, TILE
+from .constraints import BOOL, SCALAR_I32, SCALAR_POINTER, TILE, check_types
 from .control_ops import ReturnOp
 from .folding import TileFolder
 from .syntax import end_block, parse_parameters, print_parameters, types

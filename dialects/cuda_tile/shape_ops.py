@@ -30,8 +30,17 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.releases.floats import FloatTF32Type
 from ..signature import of_signature
-from .checks import check_same_element, check_types, tile, width_of
-from .constraints import INT, NUMBER, SCALAR_I32, TILE, TileOf
+from .constraints import (
+    INT,
+    NUMBER,
+    SCALAR_I32,
+    TILE,
+    TileOf,
+    check_same_element,
+    check_types,
+    tile,
+    width_of,
+)
 from .elements import I4
 from .folding import TileFolder
 from .syntax import types
