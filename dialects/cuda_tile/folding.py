@@ -74,13 +74,13 @@ def negated(value: SSAValue) -> SSAValue | None:
 def _computed(op: Operation) -> Folded:
     """Return the constant of the results of a function of elements."""
     mnemonic = op.name.partition(".")[2]
-    function = _FUNCTIONS.get(mnemonic)
+    function = _FUNCTIONS.get(mnemonic) or _FUNCTIONS.get(mnemonic[:-1])
     rows = [elements_of(operand) for operand in op.operands]
     count = max((len(row or ()) for row in rows), default=0)
+    if (dependent := _DEPENDENT.get(mnemonic)) is not None:
+        function = partial(dependent, op)
     if function is None or None in rows or not 0 < count <= LARGEST:
         return None
-    if mnemonic in _DEPENDENT:
-        function = partial(function, op)
     columns = zip(*(row * (count if len(row) == 1 else 1) for row in rows if row))
     type, read = tile(op.results[0].type), _reader(op)
     try:
@@ -180,24 +180,25 @@ _DEPENDENT: Mapping[str, Callable[..., Number]] = {
 }
 """The functions of elements that depend on the operation."""
 _FUNCTIONS: Mapping[str, Callable[..., Number]] = {
-    **_DEPENDENT,
-    "absf": abs,
-    "absi": abs,
-    **dict.fromkeys(("addf", "addi"), python.add),
-    **dict.fromkeys(("exti", "ftof", "itof", "trunci"), python.pos),
-    **dict.fromkeys(("mulf", "muli"), python.mul),
-    **dict.fromkeys(("negf", "negi"), python.neg),
-    **dict.fromkeys(("subf", "subi"), python.sub),
+    "abs": abs,
+    "add": python.add,
     "andi": python.and_,
     "divf": python.truediv,
+    "ext": python.pos,
+    "fto": python.pos,
+    "ito": python.pos,
     "maxi": max,
     "mini": min,
+    "mul": python.mul,
+    "neg": python.neg,
     "ori": python.or_,
     "remi": _remainder,
     "select": _chosen,
+    "sub": python.sub,
+    "trunc": python.pos,
     "xori": python.xor,
 }
-"""The functions of elements, by the name of the operation."""
+"""The other functions of elements: names without `f` and `i` are those for floats and integers."""
 
 
 # Rules on whole tiles
