@@ -7,7 +7,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import BoundedAttr, DivByAttr, SameElementsAttr
-from .checks import width_of
+from .constraints import width_of
 from .types import PointerType, TensorViewType, TileType
 
 MAX_DIVISOR = 1 << 62

@@ -18,14 +18,20 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect, ReturnLike
+from xdsl.traits import (
+    HasCanonicalizationPatternsTrait,
+    IsTerminator,
+    Pure,
+    RecursiveMemoryEffect,
+    ReturnLike,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.ir.text.default_dialect import DefaultDialect
 from ..signature import of_signature
-from .checks import check_types
-from .constraints import SCALAR_BOOL, SCALAR_INT
+from .constraints import SCALAR_BOOL, SCALAR_INT, check_types
 from .syntax import end_block, parse_types, print_ended_region, print_types
 from .tile_op import CudaTileOp
 from .types import TensorViewType, TileView, parse_type, print_type, scalar
@@ -164,6 +170,26 @@ def _print_pair(printer: Printer, argument: SSAValue, value: SSAValue) -> None:
     printer.print_operand(value)
 
 
+class LoopPatterns(HasCanonicalizationPatternsTrait):
+    """The patterns of `for`."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from .canonicalization import FOR
+
+        return FOR
+
+
+class IfPatterns(HasCanonicalizationPatternsTrait):
+    """The patterns of `if`."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from .canonicalization import IF
+
+        return IF
+
+
 @irdl_op_definition
 class ForOp(CudaTileOp):
     """A loop from `lowerBound` to `upperBound`, exclusive, by `step`, which is positive.
@@ -184,7 +210,7 @@ class ForOp(CudaTileOp):
     resultValues = var_result_def()
     region = region_def("single_block")
 
-    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect())
+    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect(), LoopPatterns())
 
     @classmethod
     def parse(cls, parser: Parser) -> ForOp:
@@ -297,7 +323,7 @@ class IfOp(CudaTileOp):
     thenRegion = region_def("single_block")
     elseRegion = region_def()
 
-    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect())
+    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect(), IfPatterns())
 
     @classmethod
     def parse(cls, parser: Parser) -> IfOp:

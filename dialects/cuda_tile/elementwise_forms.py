@@ -20,8 +20,18 @@ from .attributes import (
     RoundingModeAttr,
     SignednessAttr,
 )
-from .checks import check_f32, check_rounding, check_same_shape, element_width
-from .constraints import ANY_FLOAT, BOOL, FLOAT, INT, POINTER
+from .constraints import (
+    ANY_FLOAT,
+    BOOL,
+    FLOAT,
+    INT,
+    POINTER,
+    check_f32,
+    check_rounding,
+    check_same_shape,
+    element_width,
+)
+from .folding import TileFolder
 from .syntax import FLUSH, OVERFLOW, ROUNDING, SIGNEDNESS, types
 from .tile_op import CudaTileOp, Operand
 from .types import TileType
@@ -40,7 +50,7 @@ FLOAT_TILE = VarConstraint("T", FLOAT)
 INT_TILE = VarConstraint("T", INT)
 
 
-class ElementwiseOp(CudaTileOp, ABC):
+class ElementwiseForm(CudaTileOp, ABC):
     """A function of the elements at one place of tiles of one shape."""
 
     @of_signature
@@ -48,16 +58,16 @@ class ElementwiseOp(CudaTileOp, ABC):
         check_same_shape(*self.operand_types, *self.result_types)
 
 
-class PureElementwiseOp(ElementwiseOp, ABC):
+class PureElementwiseForm(ElementwiseForm, ABC):
     """An elementwise operation that is defined for all elements."""
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), TileFolder())
 
 
 # Functions of floats
 
 
-class FloatOp(PureElementwiseOp, ABC):
+class FloatForm(PureElementwiseForm, ABC):
     """A function of floats. `rounding_mode` says how its result is rounded, or how exact it is;
     with `flush_to_zero`, subnormal f32 operands and results are zero."""
 
@@ -78,7 +88,7 @@ class FloatOp(PureElementwiseOp, ABC):
             check_f32("flush_to_zero", type)
 
 
-class UnaryFloatOp(FloatOp, ABC):
+class UnaryFloatForm(FloatForm, ABC):
     """A function of a float."""
 
     source = operand_def(FLOAT_TILE)
@@ -87,7 +97,7 @@ class UnaryFloatOp(FloatOp, ABC):
     assembly_format = "$source attr-dict " + types("result")
 
 
-class FlushingUnaryOp(UnaryFloatOp, ABC):
+class FlushingUnaryForm(UnaryFloatForm, ABC):
     """A function of a float that can flush subnormal numbers to zero."""
 
     flush_to_zero = opt_prop_def(UnitAttr)
@@ -95,7 +105,7 @@ class FlushingUnaryOp(UnaryFloatOp, ABC):
     assembly_format = f"$source {FLUSH} attr-dict " + types("result")
 
 
-class GradedUnaryOp(UnaryFloatOp, ABC):
+class GradedUnaryForm(UnaryFloatForm, ABC):
     """A function of a float that is computed in full precision, or approximately."""
 
     ROUNDINGS: ClassVar = (RoundingMode.FULL, RoundingMode.APPROX)
@@ -105,7 +115,7 @@ class GradedUnaryOp(UnaryFloatOp, ABC):
     assembly_format = f"$source {ROUNDING} attr-dict " + types("result")
 
 
-class BinaryFloatOp(FloatOp, ABC):
+class BinaryFloatForm(FloatForm, ABC):
     """A function of two floats."""
 
     lhs = operand_def(FLOAT_TILE)
@@ -115,7 +125,7 @@ class BinaryFloatOp(FloatOp, ABC):
     assembly_format = "$lhs `,` $rhs attr-dict " + types("result")
 
 
-class RoundedBinaryOp(BinaryFloatOp, ABC):
+class RoundedBinaryForm(BinaryFloatForm, ABC):
     """A function of two floats that is rounded in a direction of IEEE 754."""
 
     rounding_mode = prop_def(RoundingModeAttr, default_value=NEAREST_EVEN)
@@ -124,7 +134,7 @@ class RoundedBinaryOp(BinaryFloatOp, ABC):
     assembly_format = f"$lhs `,` $rhs {ROUNDING} {FLUSH} attr-dict " + types("result")
 
 
-class ExtremumOp(BinaryFloatOp, ABC):
+class ExtremumForm(BinaryFloatForm, ABC):
     """A minimum or maximum: the other number if one is NaN; NaN, with `propagate_nan`."""
 
     propagate_nan = opt_prop_def(UnitAttr)
@@ -138,7 +148,7 @@ class ExtremumOp(BinaryFloatOp, ABC):
 # Functions of integers
 
 
-class UnaryIntOp(PureElementwiseOp, ABC):
+class UnaryIntForm(PureElementwiseForm, ABC):
     """A function of an integer."""
 
     source = operand_def(INT_TILE)
@@ -147,7 +157,7 @@ class UnaryIntOp(PureElementwiseOp, ABC):
     assembly_format = "$source attr-dict " + types("result")
 
 
-class BinaryIntOp(PureElementwiseOp, ABC):
+class BinaryIntForm(PureElementwiseForm, ABC):
     """A function of two integers."""
 
     lhs = operand_def(INT_TILE)
@@ -157,7 +167,7 @@ class BinaryIntOp(PureElementwiseOp, ABC):
     assembly_format = "$lhs `,` $rhs attr-dict " + types("result")
 
 
-class SignedBinaryOp(BinaryIntOp, ABC):
+class SignedBinaryForm(BinaryIntForm, ABC):
     """A function of two integers that depends on their signedness."""
 
     signedness = prop_def(SignednessAttr)
@@ -165,7 +175,7 @@ class SignedBinaryOp(BinaryIntOp, ABC):
     assembly_format = f"$lhs `,` $rhs {SIGNEDNESS} attr-dict " + types("result")
 
 
-class WrappingBinaryOp(BinaryIntOp, ABC):
+class WrappingBinaryForm(BinaryIntForm, ABC):
     """A function of two integers modulo 2 to the width; `overflow` says that it does not wrap."""
 
     overflow = prop_def(IntegerOverflowAttr, default_value=NO_FLAGS)
@@ -173,7 +183,7 @@ class WrappingBinaryOp(BinaryIntOp, ABC):
     assembly_format = f"$lhs `,` $rhs {OVERFLOW} attr-dict " + types("result")
 
 
-class DivisionOp(ElementwiseOp, ABC):
+class DivisionForm(ElementwiseForm, ABC):
     """A division of integers. By zero it is undefined: no pass may compute it where the program
     does not."""
 
@@ -182,7 +192,7 @@ class DivisionOp(ElementwiseOp, ABC):
     signedness = prop_def(SignednessAttr)
     result = result_def(INT_TILE)
 
-    traits = traits_def(NoMemoryEffect())
+    traits = traits_def(NoMemoryEffect(), TileFolder())
 
     assembly_format = f"$lhs `,` $rhs {SIGNEDNESS} attr-dict " + types("result")
 
@@ -190,7 +200,7 @@ class DivisionOp(ElementwiseOp, ABC):
 # Comparisons and conversions
 
 
-class CompareOp(PureElementwiseOp, ABC):
+class CompareForm(PureElementwiseForm, ABC):
     """A comparison of two numbers: an i1."""
 
     comparison_predicate = prop_def(ComparisonPredicateAttr)
@@ -202,7 +212,7 @@ class CompareOp(PureElementwiseOp, ABC):
         return (type.with_element(i1) if isinstance(type, TileType) else type,)
 
 
-class CastOp(PureElementwiseOp, ABC):
+class CastForm(PureElementwiseForm, ABC):
     """The bits of a number or a pointer as another type."""
 
     source = operand_def(POINTER)
@@ -211,7 +221,7 @@ class CastOp(PureElementwiseOp, ABC):
     assembly_format = "$source attr-dict " + types("source -> result")
 
 
-class ConversionOp(PureElementwiseOp, ABC):
+class ConversionForm(PureElementwiseForm, ABC):
     """A conversion of a number to another type."""
 
     from_ = operand_def(ANY_FLOAT)

@@ -16,7 +16,10 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
+    traits_def,
 )
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import HasCanonicalizationPatternsTrait
 from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.releases.floats import Float4E2M1FNType, Float8E8M0FNUType
@@ -30,8 +33,18 @@ from .attributes import (
     Signedness,
     SignednessAttr,
 )
-from .checks import check_rounding, check_same_shape, element_width, tile
-from .constraints import BOOL, INT, NUMBER, POINTER, TILE, TileOf
+from .constraints import (
+    BOOL,
+    INT,
+    NUMBER,
+    POINTER,
+    TILE,
+    TileOf,
+    check_rounding,
+    check_same_shape,
+    element_width,
+    tile,
+)
 from .elements import I4, INTEGERS
 from .elementwise_forms import (
     FLOAT_TILE,
@@ -39,22 +52,22 @@ from .elementwise_forms import (
     INT_TILE,
     NEAREST_EVEN,
     NO_FLAGS,
-    BinaryFloatOp,
-    BinaryIntOp,
-    CastOp,
-    CompareOp,
-    ConversionOp,
-    DivisionOp,
-    ExtremumOp,
-    FloatOp,
-    FlushingUnaryOp,
-    GradedUnaryOp,
-    PureElementwiseOp,
-    RoundedBinaryOp,
-    SignedBinaryOp,
-    UnaryFloatOp,
-    UnaryIntOp,
-    WrappingBinaryOp,
+    BinaryFloatForm,
+    BinaryIntForm,
+    CastForm,
+    CompareForm,
+    ConversionForm,
+    DivisionForm,
+    ExtremumForm,
+    FloatForm,
+    FlushingUnaryForm,
+    GradedUnaryForm,
+    PureElementwiseForm,
+    RoundedBinaryForm,
+    SignedBinaryForm,
+    UnaryFloatForm,
+    UnaryIntForm,
+    WrappingBinaryForm,
 )
 from .syntax import FLUSH, OVERFLOW, ROUNDING, SIGNEDNESS, types
 from .tile_op import CudaTileOp
@@ -80,32 +93,32 @@ def _define(name: str, form: type[Form], summary: str) -> type[Form]:
 
 # Functions of floats
 
-AbsFOp = _define("AbsFOp", UnaryFloatOp, "Compute the absolute value.")
-CeilOp = _define("CeilOp", UnaryFloatOp, "Round up to an integer.")
-CosOp = _define("CosOp", UnaryFloatOp, "Compute the cosine.")
-CosHOp = _define("CosHOp", UnaryFloatOp, "Compute the hyperbolic cosine.")
-Exp2Op = _define("Exp2Op", FlushingUnaryOp, "Compute 2 to the power of the element.")
-ExpOp = _define("ExpOp", GradedUnaryOp, "Compute e to the power of the element.")
-FloorOp = _define("FloorOp", UnaryFloatOp, "Round down to an integer.")
-Log2Op = _define("Log2Op", UnaryFloatOp, "Compute the logarithm to base 2.")
-LogOp = _define("LogOp", UnaryFloatOp, "Compute the natural logarithm.")
-NegFOp = _define("NegFOp", UnaryFloatOp, "Negate the element.")
-RsqrtOp = _define("RsqrtOp", FlushingUnaryOp, "Compute the reciprocal of the square root.")
-SinOp = _define("SinOp", UnaryFloatOp, "Compute the sine.")
-SinHOp = _define("SinHOp", UnaryFloatOp, "Compute the hyperbolic sine.")
-TanOp = _define("TanOp", UnaryFloatOp, "Compute the tangent.")
-TanHOp = _define("TanHOp", GradedUnaryOp, "Compute the hyperbolic tangent.")
+AbsFOp = _define("AbsFOp", UnaryFloatForm, "Compute the absolute value.")
+CeilOp = _define("CeilOp", UnaryFloatForm, "Round up to an integer.")
+CosOp = _define("CosOp", UnaryFloatForm, "Compute the cosine.")
+CosHOp = _define("CosHOp", UnaryFloatForm, "Compute the hyperbolic cosine.")
+Exp2Op = _define("Exp2Op", FlushingUnaryForm, "Compute 2 to the power of the element.")
+ExpOp = _define("ExpOp", GradedUnaryForm, "Compute e to the power of the element.")
+FloorOp = _define("FloorOp", UnaryFloatForm, "Round down to an integer.")
+Log2Op = _define("Log2Op", UnaryFloatForm, "Compute the logarithm to base 2.")
+LogOp = _define("LogOp", UnaryFloatForm, "Compute the natural logarithm.")
+NegFOp = _define("NegFOp", UnaryFloatForm, "Negate the element.")
+RsqrtOp = _define("RsqrtOp", FlushingUnaryForm, "Compute the reciprocal of the square root.")
+SinOp = _define("SinOp", UnaryFloatForm, "Compute the sine.")
+SinHOp = _define("SinHOp", UnaryFloatForm, "Compute the hyperbolic sine.")
+TanOp = _define("TanOp", UnaryFloatForm, "Compute the tangent.")
+TanHOp = _define("TanHOp", GradedUnaryForm, "Compute the hyperbolic tangent.")
 
-AddFOp = _define("AddFOp", RoundedBinaryOp, "Add floats.")
-MaxFOp = _define("MaxFOp", ExtremumOp, "Take the greater float.")
-MinFOp = _define("MinFOp", ExtremumOp, "Take the lesser float.")
-MulFOp = _define("MulFOp", RoundedBinaryOp, "Multiply floats.")
-RemFOp = _define("RemFOp", BinaryFloatOp, "Compute the remainder, with the sign of `lhs` (`fmod`).")
-SubFOp = _define("SubFOp", RoundedBinaryOp, "Subtract floats.")
+AddFOp = _define("AddFOp", RoundedBinaryForm, "Add floats.")
+MaxFOp = _define("MaxFOp", ExtremumForm, "Take the greater float.")
+MinFOp = _define("MinFOp", ExtremumForm, "Take the lesser float.")
+MulFOp = _define("MulFOp", RoundedBinaryForm, "Multiply floats.")
+RemFOp = _define("RemFOp", BinaryFloatForm, "Compute the remainder, of the sign of `lhs` (`fmod`).")
+SubFOp = _define("SubFOp", RoundedBinaryForm, "Subtract floats.")
 
 
 @irdl_op_definition
-class SqrtOp(FlushingUnaryOp):
+class SqrtOp(FlushingUnaryForm):
     """Compute the square root."""
 
     name = "cuda_tile.sqrt"
@@ -118,7 +131,7 @@ class SqrtOp(FlushingUnaryOp):
 
 
 @irdl_op_definition
-class DivFOp(RoundedBinaryOp):
+class DivFOp(RoundedBinaryForm):
     """Divide floats."""
 
     name = "cuda_tile.divf"
@@ -128,7 +141,7 @@ class DivFOp(RoundedBinaryOp):
 
 
 @irdl_op_definition
-class FmaOp(RoundedBinaryOp):
+class FmaOp(RoundedBinaryForm):
     """Compute `lhs * rhs + acc`, rounded once."""
 
     name = "cuda_tile.fma"
@@ -141,7 +154,7 @@ class FmaOp(RoundedBinaryOp):
 
 
 @irdl_op_definition
-class PowOp(FloatOp):
+class PowOp(FloatForm):
     """Raise a float to the power of a float."""
 
     name = "cuda_tile.pow"
@@ -154,7 +167,7 @@ class PowOp(FloatOp):
 
 
 @irdl_op_definition
-class FPowIOp(FloatOp):
+class FPowIOp(FloatForm):
     """Raise a float to the power of a signed integer."""
 
     name = "cuda_tile.fpowi"
@@ -171,7 +184,7 @@ class FPowIOp(FloatOp):
 
 
 @irdl_op_definition
-class Atan2Op(FloatOp):
+class Atan2Op(FloatForm):
     """Compute the angle of the tangent `x / y` in the quadrant of both signs (`atan2(x, y)`)."""
 
     name = "cuda_tile.atan2"
@@ -183,23 +196,23 @@ class Atan2Op(FloatOp):
     assembly_format = "$x `,` $y attr-dict " + types("result")
 
 
-AbsIOp = _define("AbsIOp", UnaryIntOp, "Compute the absolute value of a signed integer.")
+AbsIOp = _define("AbsIOp", UnaryIntForm, "Compute the absolute value of a signed integer.")
 
-AddIOp = _define("AddIOp", WrappingBinaryOp, "Add integers.")
-AndIOp = _define("AndIOp", BinaryIntOp, "Compute the bitwise and.")
-MaxIOp = _define("MaxIOp", SignedBinaryOp, "Take the greater integer.")
-MinIOp = _define("MinIOp", SignedBinaryOp, "Take the lesser integer.")
-MulIOp = _define("MulIOp", WrappingBinaryOp, "Multiply integers.")
-OrIOp = _define("OrIOp", BinaryIntOp, "Compute the bitwise or.")
-RemIOp = _define("RemIOp", DivisionOp, "Compute the remainder, with the sign of `lhs`.")
-ShLIOp = _define("ShLIOp", WrappingBinaryOp, "Shift `lhs` to the left by `rhs` bits.")
-ShRIOp = _define("ShRIOp", SignedBinaryOp, "Shift `lhs` to the right by `rhs` bits, or signs.")
-SubIOp = _define("SubIOp", WrappingBinaryOp, "Subtract integers.")
-XOrIOp = _define("XOrIOp", BinaryIntOp, "Compute the bitwise exclusive or.")
+AddIOp = _define("AddIOp", WrappingBinaryForm, "Add integers.")
+AndIOp = _define("AndIOp", BinaryIntForm, "Compute the bitwise and.")
+MaxIOp = _define("MaxIOp", SignedBinaryForm, "Take the greater integer.")
+MinIOp = _define("MinIOp", SignedBinaryForm, "Take the lesser integer.")
+MulIOp = _define("MulIOp", WrappingBinaryForm, "Multiply integers.")
+OrIOp = _define("OrIOp", BinaryIntForm, "Compute the bitwise or.")
+RemIOp = _define("RemIOp", DivisionForm, "Compute the remainder, with the sign of `lhs`.")
+ShLIOp = _define("ShLIOp", WrappingBinaryForm, "Shift `lhs` to the left by `rhs` bits.")
+ShRIOp = _define("ShRIOp", SignedBinaryForm, "Shift `lhs` to the right by `rhs` bits, or signs.")
+SubIOp = _define("SubIOp", WrappingBinaryForm, "Subtract integers.")
+XOrIOp = _define("XOrIOp", BinaryIntForm, "Compute the bitwise exclusive or.")
 
 
 @irdl_op_definition
-class NegIOp(UnaryIntOp):
+class NegIOp(UnaryIntForm):
     """Negate a signed integer."""
 
     name = "cuda_tile.negi"
@@ -217,7 +230,7 @@ class NegIOp(UnaryIntOp):
 
 
 @irdl_op_definition
-class DivIOp(DivisionOp):
+class DivIOp(DivisionForm):
     """Divide integers, rounded as `rounding` says."""
 
     name = "cuda_tile.divi"
@@ -237,7 +250,7 @@ class DivIOp(DivisionOp):
 
 
 @irdl_op_definition
-class MulhiIOp(PureElementwiseOp):
+class MulhiIOp(PureElementwiseForm):
     """Compute the upper half of the bits of the product of unsigned integers."""
 
     name = "cuda_tile.mulhii"
@@ -253,7 +266,7 @@ class MulhiIOp(PureElementwiseOp):
 
 
 @irdl_op_definition
-class CmpFOp(CompareOp):
+class CmpFOp(CompareForm):
     """Compare floats."""
 
     name = "cuda_tile.cmpf"
@@ -269,7 +282,7 @@ class CmpFOp(CompareOp):
 
 
 @irdl_op_definition
-class CmpIOp(CompareOp):
+class CmpIOp(CompareForm):
     """Compare integers."""
 
     name = "cuda_tile.cmpi"
@@ -284,8 +297,18 @@ class CmpIOp(CompareOp):
     )
 
 
+class SelectPatterns(HasCanonicalizationPatternsTrait):
+    """The patterns of `select`."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from .canonicalization import SELECT
+
+        return SELECT
+
+
 @irdl_op_definition
-class SelectOp(PureElementwiseOp):
+class SelectOp(PureElementwiseForm):
     """Take the element of `val_if_true` where `cond` is true, else that of `val_if_false`."""
 
     name = "cuda_tile.select"
@@ -296,6 +319,8 @@ class SelectOp(PureElementwiseOp):
     val_if_true = operand_def(ANY_TILE)
     val_if_false = operand_def(ANY_TILE)
     result = result_def(ANY_TILE)
+
+    traits = traits_def(SelectPatterns())
 
     assembly_format = "$cond `,` $val_if_true `,` $val_if_false attr-dict " + types("cond, result")
 
@@ -310,7 +335,7 @@ class SelectOp(PureElementwiseOp):
 
 
 @irdl_op_definition
-class BitcastOp(CastOp):
+class BitcastOp(CastForm):
     """Read the bits of a number as one of another type of the same width."""
 
     name = "cuda_tile.bitcast"
@@ -326,7 +351,7 @@ class BitcastOp(CastOp):
 
 
 @irdl_op_definition
-class IntToPtrOp(CastOp):
+class IntToPtrOp(CastForm):
     """Make a pointer of an address."""
 
     name = "cuda_tile.int_to_ptr"
@@ -335,7 +360,7 @@ class IntToPtrOp(CastOp):
 
 
 @irdl_op_definition
-class PtrToIntOp(CastOp):
+class PtrToIntOp(CastForm):
     """Take the address of a pointer."""
 
     name = "cuda_tile.ptr_to_int"
@@ -344,14 +369,14 @@ class PtrToIntOp(CastOp):
 
 
 @irdl_op_definition
-class PtrToPtrOp(CastOp):
+class PtrToPtrOp(CastForm):
     """Change the type that a pointer points to."""
 
     name = "cuda_tile.ptr_to_ptr"
 
 
 @irdl_op_definition
-class ExtIOp(ConversionOp):
+class ExtIOp(ConversionForm):
     """Extend an integer to more bits: by its sign if it is signed, else by zeros."""
 
     name = "cuda_tile.exti"
@@ -370,7 +395,7 @@ class ExtIOp(ConversionOp):
 
 
 @irdl_op_definition
-class TruncIOp(ConversionOp):
+class TruncIOp(ConversionForm):
     """Take the lower bits of an integer."""
 
     name = "cuda_tile.trunci"
@@ -389,7 +414,7 @@ class TruncIOp(ConversionOp):
 
 
 @irdl_op_definition
-class FToFOp(ConversionOp):
+class FToFOp(ConversionForm):
     """Round a float to another type of floats."""
 
     name = "cuda_tile.ftof"
@@ -414,7 +439,7 @@ class FToFOp(ConversionOp):
 
 
 @irdl_op_definition
-class FToIOp(ConversionOp):
+class FToIOp(ConversionForm):
     """Round a float to zero, to an integer; beyond the range it is the nearest one if
     `saturating`."""
 
@@ -439,7 +464,7 @@ class FToIOp(ConversionOp):
 
 
 @irdl_op_definition
-class IToFOp(ConversionOp):
+class IToFOp(ConversionForm):
     """Round an integer to a float."""
 
     name = "cuda_tile.itof"
@@ -459,7 +484,7 @@ class IToFOp(ConversionOp):
 
 
 @irdl_op_definition
-class OffsetOp(PureElementwiseOp):
+class OffsetOp(PureElementwiseForm):
     """Move a pointer by `offset` elements of the type that it points to."""
 
     name = "cuda_tile.offset"

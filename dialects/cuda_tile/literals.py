@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i1
@@ -12,9 +13,12 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ...passmanager.releases.floats import pack, print_float
-from .checks import width_of
+from .constraints import width_of
 from .elements import is_float, is_number
 from .types import TileType, parse_type, print_type
+
+_SIX_DIGITS = Context(prec=6, rounding=ROUND_HALF_UP)
+"""The digits that MLIR prints if they are enough; the formats of Python round ties to even."""
 
 
 def tensor_of(type: TileType) -> TensorType[Any]:
@@ -120,6 +124,9 @@ def _print_nested(printer: Printer, value: Any, element: Any) -> None:
     elif isinstance(value, float) and not math.isfinite(value):
         printer.print_string(f"0x{pack(element, (value,))[::-1].hex().upper()}")
     elif isinstance(value, float):
+        rounded = float(_SIX_DIGITS.plus(Decimal(value)))
+        if pack(element, (rounded,)) == pack(element, (value,)):
+            return printer.print_string(f"{rounded:.5e}".replace("e", "0e"))
         print_float(printer, value, element)
     else:
         printer.print_int(value, element)

@@ -31,8 +31,18 @@ from .attributes import (
     MemoryScopeAttr,
     OptimizationHintsAttr,
 )
-from .checks import check_mode, check_same_shape, check_types, tile, width_of
-from .constraints import BOOL, NUMBER, POINTER, SCALAR_POINTER, TILE
+from .constraints import (
+    BOOL,
+    NUMBER,
+    POINTER,
+    SCALAR_POINTER,
+    TILE,
+    check_mode,
+    check_same_shape,
+    check_types,
+    tile,
+    width_of,
+)
 from .syntax import HINTS, MEMORY, TOKEN, types
 from .tile_op import CudaTileOp, Operand, PureOp
 from .types import PointerType, TokenType, accessed

@@ -53,9 +53,9 @@ from .attributes import (
     SymbolVisibility,
     SymbolVisibilityAttr,
 )
-from .checks import check_types
-from .constraints import BOOL, SCALAR_I32, SCALAR_POINTER, TILE
+from .constraints import BOOL, SCALAR_I32, SCALAR_POINTER, TILE, check_types
 from .control_ops import ReturnOp
+from .folding import TileFolder
 from .syntax import end_block, parse_parameters, print_parameters, types
 from .tile_op import CudaTileOp, PureOp
 from .types import PointerType, TileType, TokenType, scalar
@@ -258,7 +258,8 @@ class AssumeOp(CudaTileOp):
     )
     result = result_def(T)
 
-    # As in MLIR, it has no traits: a pass that removes dead code keeps it.
+    # As in MLIR, it has no effects that are known: a pass that removes dead code keeps it.
+    traits = traits_def(TileFolder())
 
     assembly_format = "custom<AssumedPredicate>($predicate) `,` $value attr-dict " + types("result")
 

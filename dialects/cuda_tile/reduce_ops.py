@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -42,8 +44,7 @@ from ...passmanager.releases.floats import (
 )
 from ..signature import of_signature
 from .attributes import SignednessAttr
-from .checks import check_same_element, check_same_shape, check_types, tile
-from .constraints import TILE, TileOf
+from .constraints import TILE, TileOf, check_same_element, check_same_shape, check_types, tile
 from .control_ops import YieldOp
 from .elements import FLOATS
 from .syntax import types
@@ -53,16 +54,32 @@ from .types import TileType, scalar
 MMAF = TileOf((*FLOATS, FloatTF32Type, Float8E4M3FNType, Float8E5M2Type))
 MMAI = TileOf((i8,))
 MMAF_SCALED = TileOf((Float8E4M3FNType, Float8E5M2Type, Float4E2M1FNType))
+IDENTITIES = "`identities` `` `=` `` custom<Identities>($identities)"
 SCALE = TileOf((Float8E4M3FNType, Float8E8M0FNUType))
 
 
-@irdl_op_definition
-class MmaFOp(PureOp):
-    """lhs @ rhs + acc on floats: of rank 2, or 3 with a batch dimension."""
-
-    name = "cuda_tile.mmaf"
+class ProductOp(PureOp, ABC):
+    """A sum of products of matrices: of rank 2, or 3 with a batch dimension."""
 
     RESULT_OF: ClassVar = 2
+
+    def check_product(self) -> None:
+        """Check that the shapes are those of a product."""
+        lhs, rhs, acc = self.operand_types[:3]
+        check_same_element(lhs, rhs)
+        left, right = tile(lhs).get_shape(), tile(rhs).get_shape()
+        if len(left) not in (2, 3):
+            raise VerifyException(f"expected tiles of 2 or 3 dimensions, got {lhs}")
+        expected = tile(acc).with_shape((*left[:-1], right[-1]))
+        if left[:-2] != right[:-2] or left[-1] != right[-2] or acc != expected:
+            raise VerifyException(f"{lhs} and {rhs} have no product {acc}")
+
+
+@irdl_op_definition
+class MmaFOp(ProductOp):
+    """Compute lhs @ rhs + acc on floats."""
+
+    name = "cuda_tile.mmaf"
 
     T: ClassVar = VarConstraint("T", TileOf((Float16Type, Float32Type, Float64Type)))
     lhs = operand_def(MMAF)
@@ -77,7 +94,7 @@ class MmaFOp(PureOp):
 
     @of_signature
     def verify_(self) -> None:
-        _check_product(self.lhs.type, self.rhs.type, self.acc.type)
+        self.check_product()
         element, acc = tile(self.lhs.type).element_type, tile(self.acc.type).element_type
         if acc not in (allowed := _accumulators(element)):
             raise VerifyException(
@@ -86,12 +103,10 @@ class MmaFOp(PureOp):
 
 
 @irdl_op_definition
-class MmaIOp(PureOp):
-    """lhs @ rhs + acc on integers of 8 bits, summed in 32 bits."""
+class MmaIOp(ProductOp):
+    """Compute lhs @ rhs + acc on integers of 8 bits, summed in 32 bits."""
 
     name = "cuda_tile.mmai"
-
-    RESULT_OF: ClassVar = 2
 
     T: ClassVar = VarConstraint("T", TileOf((i32,)))
     lhs = operand_def(MMAI)
@@ -108,17 +123,15 @@ class MmaIOp(PureOp):
 
     @of_signature
     def verify_(self) -> None:
-        _check_product(self.lhs.type, self.rhs.type, self.acc.type)
+        self.check_product()
 
 
 @irdl_op_definition
-class MmaFScaledOp(PureOp):
-    """(lhs * lhs_scale) @ (rhs * rhs_scale) + acc: one scale for each block of elements along the
-    dimension of the sums."""
+class MmaFScaledOp(ProductOp):
+    """Compute (lhs * lhs_scale) @ (rhs * rhs_scale) + acc, with a scale for each block of elements
+    along the dimension of the sums."""
 
     name = "cuda_tile.mmaf_scaled"
-
-    RESULT_OF: ClassVar = 2
 
     T: ClassVar = VarConstraint("T", TileOf((Float32Type,)))
     lhs = operand_def(MMAF_SCALED)
@@ -134,7 +147,7 @@ class MmaFScaledOp(PureOp):
 
     @of_signature
     def verify_(self) -> None:
-        _check_product(self.lhs.type, self.rhs.type, self.acc.type)
+        self.check_product()
         check_same_element(self.lhs_scale.type, self.rhs_scale.type)
         lhs, scale = tile(self.lhs.type), tile(self.lhs_scale.type)
         element, scale_element = lhs.element_type, scale.element_type
@@ -154,16 +167,6 @@ class MmaFScaledOp(PureOp):
         )
 
 
-def _check_product(lhs: Attribute, rhs: Attribute, acc: Attribute) -> None:
-    check_same_element(lhs, rhs)
-    left, right = tile(lhs).get_shape(), tile(rhs).get_shape()
-    if len(left) not in (2, 3):
-        raise VerifyException(f"expected tiles of 2 or 3 dimensions, got {lhs}")
-    expected = tile(acc).with_shape((*left[:-1], right[-1]))
-    if left[:-2] != right[:-2] or left[-1] != right[-2] or acc != expected:
-        raise VerifyException(f"{lhs} and {rhs} have no product {acc}")
-
-
 def _accumulators(element: Attribute) -> list[Attribute]:
     match element:
         case Float64Type():
@@ -181,17 +184,14 @@ def _block_sizes(element: Attribute, scale: Attribute) -> list[int]:
     return [16, 32] if isinstance(element, Float4E2M1FNType) else [32]
 
 
-@irdl_op_definition
-class ReduceOp(CudaTileOp):
-    """Reduce all operands together along dimension `dim`, which the results lack.
+class AggregateOp(CudaTileOp, ABC):
+    """A combination of the elements of all operands together along dimension `dim`.
 
     The block of `body` has for each operand the value so far and the next element, both scalars,
     one pair after the other, and yields the new value for each. It is associative, and
     `identities` are its neutral elements.
     """
 
-    name = "cuda_tile.reduce"
-
     inputs = var_operand_def(TILE)
     dim = prop_def(IntegerAttr[I32])
     identities = prop_def(ArrayAttr)
@@ -200,70 +200,68 @@ class ReduceOp(CudaTileOp):
 
     traits = traits_def(RecursiveMemoryEffect(), DefaultDialect())
 
-    assembly_format = (
-        "$inputs attr-dict `dim` `` `=` `` $dim "
-        "`identities` `` `=` `` custom<Identities>($identities) "
-        + types("inputs -> outputs")
-        + " custom<ArgumentRegion>($body)"
-    )
+    def expected_type(self, type: TileType) -> TileType:
+        """Return the type of the result for an operand."""
+        return type
 
     def verify_(self) -> None:
-        _check_aggregate(self)
-        dim, types = self.dim.value.data, self.inputs.types
-        check_types("results", [_without(type, dim) for type in types], self.outputs.types)
+        if not self.inputs or len(self.outputs) != len(self.inputs):
+            raise VerifyException(
+                f"got {len(self.inputs)} operands and {len(self.outputs)} results"
+            )
+        check_same_shape(*self.inputs.types)
+        if not 0 <= (dim := self.dim.value.data) < len(tile(self.inputs.types[0]).shape):
+            raise VerifyException(f"dim {dim}: expected a dimension of {self.inputs.types[0]}")
+        elements = [tile(type).element_type for type in self.inputs.types]
+        types = [getattr(identity, "type", None) for identity in self.identities]
+        if types != elements:
+            got = ", ".join(map(str, self.identities))
+            expected = ", ".join(map(str, elements))
+            raise VerifyException(f"expected identities of {expected}, got {got}")
+        self._verify_body([scalar(element) for element in elements])
+        expected = [self.expected_type(tile(type)) for type in self.inputs.types]
+        check_types("results", expected, self.outputs.types)
+
+    def _verify_body(self, scalars: Sequence[Attribute]) -> None:
+        block = self.body.block
+        check_types("arguments", [type for type in scalars for _ in range(2)], block.arg_types)
+        if not isinstance(end := block.last_op, YieldOp):
+            raise VerifyException("expected a block that ends with a yield")
+        check_types("yield", scalars, end.operand_types)
+        for inner in block.ops:
+            if not is_side_effect_free(inner):
+                raise VerifyException(
+                    f"'{inner.name}' has side effects: expected a function of values"
+                )
 
 
 @irdl_op_definition
-class ScanOp(CudaTileOp):
-    """Inclusive prefix reductions along dimension `dim`, from its end with `reverse`; otherwise
-    as `reduce`."""
+class ReduceOp(AggregateOp):
+    """Reduce tiles along a dimension, which the results lack."""
 
-    name = "cuda_tile.scan"
-
-    inputs = var_operand_def(TILE)
-    dim = prop_def(IntegerAttr[I32])
-    reverse = prop_def(BoolAttr)
-    identities = prop_def(ArrayAttr)
-    outputs = var_result_def(TILE)
-    body = region_def("single_block")
-
-    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect())
+    name = "cuda_tile.reduce"
 
     assembly_format = (
-        "$inputs attr-dict `dim` `` `=` `` $dim `reverse` `` `=` `` $reverse "
-        "`identities` `` `=` `` custom<Identities>($identities) "
+        f"$inputs attr-dict `dim` `` `=` `` $dim {IDENTITIES} "
         + types("inputs -> outputs")
         + " custom<ArgumentRegion>($body)"
     )
 
-    def verify_(self) -> None:
-        _check_aggregate(self)
-        check_types("results", self.inputs.types, self.outputs.types)
+    def expected_type(self, type: TileType) -> TileType:
+        shape, dim = type.get_shape(), self.dim.value.data
+        return type.with_shape((*shape[:dim], *shape[dim + 1 :]))
 
 
-def _without(type: Attribute, dim: int) -> TileType:
-    shape = tile(type).get_shape()
-    return tile(type).with_shape((*shape[:dim], *shape[dim + 1 :]))
+@irdl_op_definition
+class ScanOp(AggregateOp):
+    """Compute inclusive prefix reductions along a dimension, from its end with `reverse`."""
 
+    name = "cuda_tile.scan"
 
-def _check_aggregate(op: ReduceOp | ScanOp) -> None:
-    if not op.inputs or len(op.outputs) != len(op.inputs):
-        raise VerifyException(f"got {len(op.inputs)} operands and {len(op.outputs)} results")
-    check_same_shape(*op.inputs.types)
-    shape = tile(op.inputs.types[0]).get_shape()
-    if not 0 <= (dim := op.dim.value.data) < len(shape):
-        raise VerifyException(f"dim {dim}: expected a dimension of {op.inputs.types[0]}")
-    elements = [tile(type).element_type for type in op.inputs.types]
-    types = [getattr(identity, "type", None) for identity in op.identities]
-    if types != elements:
-        got = ", ".join(map(str, op.identities))
-        raise VerifyException(f"expected identities of {', '.join(map(str, elements))}, got {got}")
-    scalars = [scalar(element) for element in elements]
-    block = op.body.block
-    check_types("arguments", [type for type in scalars for _ in range(2)], block.arg_types)
-    if not isinstance(end := block.last_op, YieldOp):
-        raise VerifyException("expected a block that ends with a yield")
-    check_types("yield", scalars, end.operand_types)
-    for inner in block.ops:
-        if not is_side_effect_free(inner):
-            raise VerifyException(f"'{inner.name}' has side effects: expected a function of values")
+    reverse = prop_def(BoolAttr)
+
+    assembly_format = (
+        f"$inputs attr-dict `dim` `` `=` `` $dim `reverse` `` `=` `` $reverse {IDENTITIES} "
+        + types("inputs -> outputs")
+        + " custom<ArgumentRegion>($body)"
+    )

@@ -30,9 +30,19 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.releases.floats import FloatTF32Type
 from ..signature import of_signature
-from .checks import check_same_element, check_types, tile, width_of
-from .constraints import INT, NUMBER, SCALAR_I32, TILE, TileOf
+from .constraints import (
+    INT,
+    NUMBER,
+    SCALAR_I32,
+    TILE,
+    TileOf,
+    check_same_element,
+    check_types,
+    tile,
+    width_of,
+)
 from .elements import I4
+from .folding import TileFolder
 from .syntax import types
 from .tile_op import CudaTileOp, PureOp
 from .types import TileType
@@ -51,7 +61,7 @@ class ConstantOp(CudaTileOp):
     value = prop_def(DenseIntOrFPElementsAttr)
     result = result_def(NUMBER)
 
-    traits = traits_def(ConstantLike(), Pure())
+    traits = traits_def(ConstantLike(), Pure(), TileFolder())
 
     assembly_format = "custom<DenseElements>($value, type($result)) attr-dict"
 
@@ -106,6 +116,8 @@ class BroadcastOp(ShapeOp):
 
     name = "cuda_tile.broadcast"
 
+    traits = traits_def(TileFolder())
+
     @of_signature
     def verify_(self) -> None:
         check_same_element(self.source.type, self.result.type)
@@ -119,6 +131,8 @@ class ReshapeOp(ShapeOp):
     """Give the elements another shape, in the same row-major order."""
 
     name = "cuda_tile.reshape"
+
+    traits = traits_def(TileFolder())
 
     @of_signature
     def verify_(self) -> None:

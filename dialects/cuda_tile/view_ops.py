@@ -40,8 +40,7 @@ from .attributes import (
     OptimizationHintsAttr,
     PaddingValueAttr,
 )
-from .checks import check_mode, check_types, tile
-from .constraints import INT, SCALAR_INT, SCALAR_POINTER, TILE
+from .constraints import INT, SCALAR_INT, SCALAR_POINTER, TILE, check_mode, check_types, tile
 from .memory_ops import AccessOp, AtomicOp, ReadOp, WriteOp
 from .syntax import HINTS, MEMORY, types
 from .tile_op import CudaTileOp, PureOp

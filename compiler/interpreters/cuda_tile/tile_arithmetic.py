@@ -16,8 +16,8 @@ from ....dialects.cuda_tile import elementwise_ops as ops
 from ....dialects.cuda_tile.attributes import ComparisonOrdering as Ordering
 from ....dialects.cuda_tile.attributes import ComparisonPredicate as Predicate
 from ....dialects.cuda_tile.attributes import RoundingMode, RoundingModeAttr, Signedness
-from ....dialects.cuda_tile.checks import element_width
-from ....dialects.cuda_tile.elementwise_forms import ExtremumOp
+from ....dialects.cuda_tile.constraints import element_width
+from ....dialects.cuda_tile.elementwise_forms import ExtremumForm
 from ....dialects.cuda_tile.types import PointerType
 from ....passmanager.releases.floats import Float8E8M0FNUType
 from ..tir.arithmetic import float_power, fma, ordered_zeros, rsqrt
@@ -71,7 +71,7 @@ def then(nearest: Compute, rounded: Compute) -> Compute:
 def extremum(number: np.ufunc, with_nan: np.ufunc) -> Maker:
     """Return the semantics of a minimum or maximum."""
 
-    def bind(op: ExtremumOp) -> Compute:
+    def bind(op: ExtremumForm) -> Compute:
         function = number if op.propagate_nan is None else with_nan
         exact = cast(Compute, partial(ordered_zeros(function), op))
 

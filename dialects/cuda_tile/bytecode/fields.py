@@ -191,6 +191,10 @@ def integer(type: IntegerType) -> Codec:
     return Codec(lambda out, attribute: out.varint(attribute.value.data & mask), get)
 
 
+def _integer_or_bool(type: IntegerType) -> Codec:
+    return BOOL if type == i1 else integer(type)
+
+
 def enumeration(cls: type[Data[Any]]) -> Codec:
     """Return the form of an enumeration: the position of the member."""
     members = [cls(member) for member in cast(Any, cls).enum_type]
@@ -235,21 +239,24 @@ TYPE = Codec(
 )
 
 
-def _put_float(out: FieldEncoder, attribute: FloatAttr[Any]) -> None:
-    bits, width = bits_of(attribute.value.data, attribute.type)
-    if width <= 8:
-        out.fixed(bits, 1)
-    else:  # zigzag of 64 bits without a sign
-        out.signed(bits - (1 << 64) if bits >> 63 else bits)
-
-
-def _get_float(source: FieldDecoder, type: AnyFloat) -> Attribute:
+def floating(type: AnyFloat) -> Codec:
+    """Return the form of floats of one type: their bits."""
     width = 8 * byte_size(type)
-    bits = source.fixed(1) if width <= 8 else source.signed() & ((1 << 64) - 1)
-    value = None if bits >> width else value_of(bits, type)
-    if value is None:
-        source.fail(f"{bits:#x} is no {type}")
-    return FloatAttr(value, type)
+
+    def put(out: FieldEncoder, attribute: FloatAttr[Any]) -> None:
+        bits, _ = bits_of(attribute.value.data, type)
+        if width <= 8:
+            out.fixed(bits, 1)
+        else:  # zigzag of 64 bits without a sign
+            out.signed(bits - (1 << 64) if bits >> 63 else bits)
+
+    def get(source: FieldDecoder) -> Attribute:
+        bits = source.fixed(1) if width <= 8 else source.signed() & ((1 << 64) - 1)
+        if bits >> width or (value := value_of(bits, type)) is None:
+            source.fail(f"{bits:#x} is no {type}")
+        return FloatAttr(value, type)
+
+    return Codec(put, get)
 
 
 # Constants
@@ -346,36 +353,25 @@ def _get_dictionary(source: FieldDecoder) -> DictionaryAttr:
     return DictionaryAttr(found)
 
 
-def _put_number(out: FieldEncoder, attribute: IntegerAttr[IntegerType]) -> None:
-    TYPE.put(out, attribute.type)
-    integer(attribute.type).put(out, attribute)
+def _typed(types: Any, form: Callable[[Any], Codec], type_of: Callable[[Any], Any]) -> Codec:
+    """Return the form of values that follow their type, one of `types`."""
+
+    def put(out: FieldEncoder, attribute: Attribute) -> None:
+        TYPE.put(out, type := type_of(attribute))
+        form(type).put(out, attribute)
+
+    def get(source: FieldDecoder) -> Attribute:
+        source.type = type = TYPE.get(source)
+        if not isinstance(type, types):
+            source.fail(f"a value of type {type}")
+        return form(type).get(source)
+
+    return Codec(put, get)
 
 
-def _get_number(source: FieldDecoder) -> Attribute:
-    if not isinstance(type := TYPE.get(source), IntegerType):
-        source.fail(f"an integer of type {type}")
-    return BOOL.get(source) if type == i1 else integer(cast(IntegerType, type)).get(source)
-
-
-def _put_typed_float(out: FieldEncoder, attribute: FloatAttr[Any]) -> None:
-    TYPE.put(out, attribute.type)
-    _put_float(out, attribute)
-
-
-def _get_typed_float(source: FieldDecoder) -> Attribute:
-    if not isinstance(type := TYPE.get(source), AnyFloat):
-        source.fail(f"a float of type {type}")
-    return _get_float(source, type)
-
-
-def _put_typed_constant(out: FieldEncoder, attribute: DenseIntOrFPElementsAttr) -> None:
-    TYPE.put(out, TileType(attribute.get_shape(), attribute.get_element_type()))
-    CONSTANT.put(out, attribute)
-
-
-def _get_typed_constant(source: FieldDecoder) -> Attribute:
-    source.type = TYPE.get(source)
-    return CONSTANT.get(source)
+def type_of(constant: DenseIntOrFPElementsAttr) -> TileType:
+    """Return the type of the tile that is a constant."""
+    return TileType(constant.get_shape(), constant.get_element_type())
 
 
 def _put_tagged(out: FieldEncoder, attribute: Attribute) -> None:
@@ -400,13 +396,13 @@ LIST = TAGGED.list().of(lambda array: array.data, ArrayAttr)
 DICTIONARY = Codec(_put_dictionary, _get_dictionary)
 HINTS = DICTIONARY.of(lambda hints: hints.value, OptimizationHintsAttr)
 _TAGS: dict[int, tuple[type[Any], Codec]] = {
-    1: (IntegerAttr, Codec(_put_number, _get_number)),
-    2: (FloatAttr, Codec(_put_typed_float, _get_typed_float)),
+    1: (IntegerAttr, _typed(IntegerType, _integer_or_bool, lambda number: number.type)),
+    2: (FloatAttr, _typed(AnyFloat, floating, lambda number: number.type)),
     3: (type(None), BOOL),  # an IntegerAttr of i1
     4: (TypeAttribute, TYPE),
     5: (StringAttr, STRING),
     6: (ArrayAttr, LIST),
-    7: (DenseIntOrFPElementsAttr, Codec(_put_typed_constant, _get_typed_constant)),
+    7: (DenseIntOrFPElementsAttr, _typed(TileType, lambda _: CONSTANT, type_of)),
     8: (DivByAttr, Codec(_put_div_by, lambda s: DivByAttr(s.varint(), *PAIR.get(s)))),
     9: (SameElementsAttr, array_of(i64).of(lambda groups: groups.values, SameElementsAttr)),
     10: (DictionaryAttr, DICTIONARY),

@@ -127,7 +127,7 @@ def since(op: str, field: str = "") -> tuple[int, int]:
     return (13, 1)
 
 
-class Property(NamedTuple):
+class TileProperty(NamedTuple):
     """A property of an operation."""
 
     name: str
@@ -138,7 +138,7 @@ class Property(NamedTuple):
     """The value in files that are older."""
 
 
-class Operand(NamedTuple):
+class TileOperands(NamedTuple):
     """A definition of operands of an operation, and their `kind`: one, optional or variadic."""
 
     name: str
@@ -155,8 +155,8 @@ class OpFormat(NamedTuple):
     counts_results: bool
     flags: tuple[tuple[str, tuple[int, int]], ...]
     """The optional properties and operands, in the order of their bits, with their versions."""
-    properties: tuple[Property, ...]
-    operands: tuple[Operand, ...]
+    properties: tuple[TileProperty, ...]
+    operands: tuple[TileOperands, ...]
     is_segmented: bool
     """Whether the size of each variadic operand is written, not that of all together."""
     is_counted: bool
@@ -181,7 +181,7 @@ def format_of(op_class: type[IRDLOperation]) -> OpFormat | None:
         return None
     definition = op_class.get_irdl_definition()
     properties = tuple(
-        Property(
+        TileProperty(
             key,
             FIELDS.get(f"{name} {key}", FIELDS[key]),
             isinstance(definition.properties[key], OptPropertyDef) and key != "inbounds",
@@ -191,7 +191,7 @@ def format_of(op_class: type[IRDLOperation]) -> OpFormat | None:
         for key in FIELDS
         if key in definition.properties
     )
-    operands = tuple(Operand(key, _kind(found)) for key, found in definition.operands)
+    operands = tuple(TileOperands(key, _kind(found)) for key, found in definition.operands)
     is_segmented = any(isinstance(o, AttrSizedOperandSegments) for o in definition.options)
     flags = [key for key, _, is_optional, *_ in properties if is_optional]
     flags += [key for key, kind in operands if is_segmented and kind == "optional"]

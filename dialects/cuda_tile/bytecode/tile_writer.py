@@ -18,8 +18,7 @@ from ....passmanager.errors import InvalidIRError
 from ....passmanager.limits import deep_recursion
 from ..attributes import OptimizationHintsAttr
 from ..module_ops import EntryOp, GlobalOp, ModuleOp
-from ..types import TileType
-from .fields import STRING, TAGGED, TYPE, FieldEncoder, OutputFile, no_promise
+from .fields import STRING, TAGGED, TYPE, FieldEncoder, OutputFile, no_promise, type_of
 from .op_formats import FIELDS, VISIBILITY, OpFormat, format_of, since
 from .streams import MAGIC, OutputTable, TileOutput
 from .type_formats import node_index, write_type
@@ -101,7 +100,7 @@ def _globals(file: OutputFile, ops: Sequence[GlobalOp]) -> FieldEncoder | None:
     out.varint(len(ops))
     for op in ops:
         STRING.put(out, op.sym_name)
-        TYPE.put(out, TileType(op.value.get_shape(), op.value.get_element_type()))
+        TYPE.put(out, type_of(op.value))
         FIELDS["value"].put(out, op.value)
         FIELDS["alignment"].put(out, op.alignment)
         if file.version >= EXTENDED_GLOBALS:

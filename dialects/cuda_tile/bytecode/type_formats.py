@@ -65,7 +65,7 @@ from .streams import TileInput
 _UNKNOWN_SIZE = -(1 << 63)
 
 
-class Record(NamedTuple):
+class RecordForm(NamedTuple):
     """A class whose instances are records of these fields, in this order."""
 
     cls: type[Attribute]
@@ -89,25 +89,25 @@ SINCE_I4 = UNIFIED = (13, 3)
 byte of its own."""
 
 TYPES = {
-    5: Record(Float16Type),
-    6: Record(BFloat16Type),
-    7: Record(Float32Type),
-    8: Record(FloatTF32Type),
-    9: Record(Float64Type),
-    10: Record(Float8E4M3FNType),
-    11: Record(Float8E5M2Type),
-    12: Record(PointerType, {"pointee_type": TYPE}),
-    13: Record(TileType, {"element_type": TYPE, "shape": SHAPE}),
-    14: Record(TensorViewType, {"element_type": TYPE, "shape": SHAPE, "strides": SHAPE}),
-    15: Record(PartitionViewType, {**VIEW, "dim_map": DIMENSIONS, "padding_value": PADDING}),
-    16: Record(FunctionType, {"inputs": TYPE.list(), "outputs": TYPE.list()}),
-    17: Record(TokenType),
-    18: Record(Float8E8M0FNUType, {}, (13, 2)),
-    19: Record(Float4E2M1FNType, {}, (13, 3)),
-    20: Record(
+    5: RecordForm(Float16Type),
+    6: RecordForm(BFloat16Type),
+    7: RecordForm(Float32Type),
+    8: RecordForm(FloatTF32Type),
+    9: RecordForm(Float64Type),
+    10: RecordForm(Float8E4M3FNType),
+    11: RecordForm(Float8E5M2Type),
+    12: RecordForm(PointerType, {"pointee_type": TYPE}),
+    13: RecordForm(TileType, {"element_type": TYPE, "shape": SHAPE}),
+    14: RecordForm(TensorViewType, {"element_type": TYPE, "shape": SHAPE, "strides": SHAPE}),
+    15: RecordForm(PartitionViewType, {**VIEW, "dim_map": DIMENSIONS, "padding_value": PADDING}),
+    16: RecordForm(FunctionType, {"inputs": TYPE.list(), "outputs": TYPE.list()}),
+    17: RecordForm(TokenType),
+    18: RecordForm(Float8E8M0FNUType, {}, (13, 2)),
+    19: RecordForm(Float4E2M1FNType, {}, (13, 3)),
+    20: RecordForm(
         GatherScatterViewType, {**VIEW, "sparse_dim": NUMBER, "padding_value": PADDING}, (13, 3)
     ),
-    21: Record(
+    21: RecordForm(
         StridedViewType,
         {
             "tile_shape": DIMENSIONS,
@@ -130,7 +130,7 @@ def _has_flags(cls: type[Attribute], version: tuple[int, int]) -> bool:
     return version >= UNIFIED and cls in (PartitionViewType, GatherScatterViewType, StridedViewType)
 
 
-def _tag_of(attribute: Attribute, records: Mapping[int, Record]) -> int | None:
+def _tag_of(attribute: Attribute, records: Mapping[int, RecordForm]) -> int | None:
     return next((tag for tag, form in records.items() if isinstance(attribute, form.cls)), None)
 
 
@@ -212,12 +212,13 @@ NODE = Codec(lambda out, node: out.varint(node_index(out.file, node)), _get_node
 SUBPROGRAM = 5
 
 
+SCOPE, POSITION = {"scope": NODE}, {"line": NUMBER, "column": NUMBER}
 NODES = {
-    1: Record(DICompileUnitAttr, {"file": NODE}),
-    2: Record(DIFileAttr, {"file_name": STRING, "directory": STRING}),
-    3: Record(DILexicalBlockAttr, {"scope": NODE, "file": NODE, "line": NUMBER, "column": NUMBER}),
-    4: Record(FusedLoc, {"scope": NODE, "file": STRING, "line": NUMBER, "column": NUMBER}),
-    SUBPROGRAM: Record(
+    1: RecordForm(DICompileUnitAttr, {"file": NODE}),
+    2: RecordForm(DIFileAttr, {"file_name": STRING, "directory": STRING}),
+    3: RecordForm(DILexicalBlockAttr, {**SCOPE, "file": NODE, **POSITION}),
+    4: RecordForm(FusedLoc, {**SCOPE, "file": STRING, **POSITION}),
+    SUBPROGRAM: RecordForm(
         DISubprogramAttr,
         {
             "file": NODE,
@@ -228,7 +229,7 @@ NODES = {
             "scope_line": NUMBER,
         },
     ),
-    6: Record(CallSiteLoc, {"callee": NODE, "caller": NODE}),
+    6: RecordForm(CallSiteLoc, {"callee": NODE, "caller": NODE}),
 }
 """The scopes and locations, by their tag."""
 

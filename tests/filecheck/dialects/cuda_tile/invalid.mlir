@@ -895,3 +895,34 @@ cuda_tile.module @m {
 cuda_tile.module @m {
   global @g <f32: [1.0]> : tile<1xf32> entry @k() { %0 = get_global @g : tile<ptr<i32>> }
 }
+
+// -----
+
+// CHECK: expected a tile of i1 or i8 or i16 or i32, got !cuda_tile.tile<i64>
+cuda_tile.module @m {
+  entry @k(%x: tile<f32>, %n: tile<i64>) {
+    %0 = fpowi %x, %n : tile<f32>, tile<i64>
+  }
+}
+
+// -----
+
+// CHECK: !cuda_tile.tile<2xf32> has no whole number of parts !cuda_tile.tile<4xf32>
+cuda_tile.module @m {
+  entry @k(%n: tile<i32>) {
+    %a = constant <f32: 1.0> : tile<4xf32>
+    %b = constant <f32: 1.0> : tile<2xf32>
+    %0 = insert %a, %b[%n] : tile<4xf32>, tile<2xf32>
+  }
+}
+
+// -----
+
+// CHECK: inbounds: expected 2 values, got 1
+cuda_tile.module @m {
+  entry @k(%n: tile<i32>, %p: tile<ptr<f32>>) {
+    %0 = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    %1 = make_partition_view %0 : partition_view<tile=(16x8), tensor_view<64x64xf32, strides=[64,1]>>
+    %2, %3 = load_view_tko weak %1[%n, %n] inbounds = [true] : partition_view<tile=(16x8), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> tile<16x8xf32>, token
+  }
+}

@@ -45,6 +45,19 @@ def test_floats_of_8_bits() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "<f16: 3.140630e+00> : tile<f16>",  # 3.140625, a tie
+        "<f16: [-0.000000e+00, 6.103520e-05]> : tile<2xf16>",
+        "<f32: [1.000000e-01, 1.00000012]> : tile<2xf32>",
+        "<f64: 1.2345678> : tile<f64>",
+    ],
+)
+def test_printed_as_mlir_prints(text: str) -> None:
+    assert f"constant {text}" in str(read(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "<i8: 256> : tile<i8>",
         "<i8: -129> : tile<i8>",
         "<i32: true> : tile<i32>",

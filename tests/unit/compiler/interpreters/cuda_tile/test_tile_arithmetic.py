@@ -284,9 +284,9 @@ def test_subnormal_numbers_are_flushed_on_request():
 
 def test_all_operations_have_semantics():
     from passline.dialects.cuda_tile.dialect import CUDA_TILE
-    from passline.dialects.cuda_tile.elementwise_forms import ElementwiseOp
+    from passline.dialects.cuda_tile.elementwise_forms import ElementwiseForm
 
-    assert {c for c in CUDA_TILE.operations if issubclass(c, ElementwiseOp)} == set(ELEMENTWISE)
+    assert {c for c in CUDA_TILE.operations if issubclass(c, ElementwiseForm)} == set(ELEMENTWISE)
 
 
 def test_integer_powers():

@@ -51,6 +51,8 @@ CONSTANTS = """
     return
   }
 """
+FILE = Path(__file__).parents[4] / "filecheck/dialects/cuda_tile/newer_versions.mlir"
+NEWER = FILE.read_text().split("cuda_tile.module @newer {\n")[2].rpartition("}")[0]
 
 
 def module(text: str) -> ModuleOp:
@@ -67,8 +69,13 @@ def place(error: pytest.ExceptionInfo[BytecodeError]) -> int:
     return error.value.position
 
 
-@pytest.mark.parametrize("text", [VIEWS, CONSTANTS, ""])
-@pytest.mark.parametrize("version", [(13, 3), (13, 4), (13, 5)])
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        *((text, (13, minor)) for text in (VIEWS, CONSTANTS, "") for minor in (3, 4, 5)),
+        (NEWER, (13, 5)),
+    ],
+)
 def test_what_is_written_is_read_the_same(text: str, version: tuple[int, int]) -> None:
     written = write_tile_bytecode(module(text), version)
     read = read_tile_bytecode(written)
@@ -79,6 +86,10 @@ def test_what_is_written_is_read_the_same(text: str, version: tuple[int, int]) -
 def test_an_older_version_lacks_fields() -> None:
     with pytest.raises(PasslineError, match="@table needs version 13.3 .* the file is of 13.1"):
         write_tile_bytecode(module(VIEWS), (13, 1))
+    with pytest.raises(PasslineError, match="'cuda_tile.fpowi' needs version 13.4"):
+        write_tile_bytecode(module(NEWER), (13, 3))
+    with pytest.raises(PasslineError, match="'inbounds' of .*red_view_tko' needs version 13.5"):
+        write_tile_bytecode(module(NEWER), (13, 4))
     with pytest.raises(PasslineError, match="version 12.0 .* expected 13.1 to 13.5"):
         write_tile_bytecode(module(VIEWS), (12, 0))
     written = write_tile_bytecode(module(CONSTANTS), (13, 1))
@@ -115,10 +126,10 @@ def disassembler() -> Path | None:
     return tool if os.access(tool, os.X_OK) else None
 
 
-@pytest.mark.parametrize("text", [VIEWS, CONSTANTS])
+@pytest.mark.parametrize("text", [VIEWS, CONSTANTS, NEWER])
 def test_nvidias_disassembler_shows_the_same_module(text: str, tmp_path: Path) -> None:
     if (tool := disassembler()) is None:
         pytest.skip("needs tileirdisasm beside PASSLINE_TILEIRAS")
-    (path := tmp_path / "x.tileirbc").write_bytes(write_tile_bytecode(module(text)))
+    (path := tmp_path / "x.tileirbc").write_bytes(write_tile_bytecode(module(text), (13, 5)))
     shown = subprocess.run([tool, path], capture_output=True, text=True, check=True).stdout
     assert module(shown).is_structurally_equivalent(module(text))
