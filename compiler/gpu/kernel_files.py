@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, UnitAttr
 from xdsl.dialects.memref import GlobalOp
@@ -14,7 +15,7 @@ from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
 from ..interpreters.signature import entry_function
 from ..native.compiled import text_of
-from .assemble import assemble, resources
+from .assemble import Resources, assemble, resources
 from .program import check_host_functions, entry_kinds
 
 __all__ = ["MANIFEST_START", "kernel_files"]
@@ -39,14 +40,14 @@ def kernel_files(module: ModuleOp, entry: str, target: Target, kind: str) -> tup
     if kernels is None:
         raise PasslineError(f"@{entry} has no kernels for {target}")
     code = assemble(kernels, target) if kind == "cubin" else write_tile_bytecode(kernels)
-    taken = [] if kind != "cubin" else resources(code).items()
+    taken: Mapping[str, Resources] = resources(code) if kind == "cubin" else {}
     host = ModuleOp([_small(op.clone()) for op in module.ops if op is not kernels])
     manifest = {
         "format": "passline kernels",
         "target": target.cpu,
         "function": entry,
         "entries": {name: list(kinds) for name, kinds in entry_kinds(kernels).items()},
-        "resources": {name: vars(each) for name, each in taken},
+        "resources": {name: vars(each) for name, each in taken.items()},
         "host": text_of(host),
     }
     return code, json.dumps(manifest, indent=1) + "\n"

@@ -119,7 +119,7 @@ class RowPlan:
         """Return the launch of one entry that computes all, its rows in tiles if there is a
         `span`."""
         values = self.group.tensors
-        w = TileWriter(self.name(), elements_of(values))
+        w = TileWriter(self.name(), elements_of(values), bulk=False)
         bounds = None if span is None else (w.size(span[0]), w.size(span[1]))
         tiles = self.tiles(self.program(w, bounds))
         tiles.compute()
@@ -170,7 +170,8 @@ class RowPlan:
             )
         )
         number = len(self.group.tensors)
-        w = TileWriter(self.name("_parts"), [*elements_of(self.group.func.args), element])
+        elements = [*elements_of(self.group.func.args), element]
+        w = TileWriter(self.name("_parts"), elements, bulk=False)
         part = w.block_indices()[1]
         start = w.multiply(part, w.size(each))
         end = w.apply("minimum", w.add(start, w.size(each)), w.size(volume(self.trips)))
@@ -188,7 +189,7 @@ class RowPlan:
 
     def combined(self, shape: Shape, element: Attribute, number: int) -> TileLaunch:
         """Return the launch of the entry that combines the parts, which have `shape`."""
-        w = TileWriter(self.name(), [*elements_of(self.group.tensors), element])
+        w = TileWriter(self.name(), [*elements_of(self.group.tensors), element], bulk=False)
         rows = zip(shape, self.tile, self.frame.reduced, strict=True)
         tile = [power_of_two(n) if inside and isinstance(n, int) else t for n, t, inside in rows]
         plan = replace(self, frame=replace(self.frame, shape=shape), tile=tile)

@@ -11,16 +11,25 @@ from ....dialects.target import Target
 from ..choices import Form, Space
 from .tile_writer import power_of_two
 
-__all__ = ["UNKNOWN", "ProductSpace", "ProductTiles"]
+__all__ = ["FASTER", "UNKNOWN", "ProductSpace", "ProductTiles"]
 
 SIDES = (16, 32, 64, 128, 256)
 LINES = (64, 128)
 """The bytes of a row of an operand's tile: one or two sectors of a transfer."""
+WARP = 32
+WARPS = (4, 8)
+"""The warps of a block that compute."""
+SUMS = 128
+"""The sums that a thread holds in registers beside the operands."""
+TERMS = 512
+"""The products that a thread without tensor cores adds in a step: its operands are in registers."""
+GATHERED = 32
+"""The elements that a thread gathers in a step: their addresses are in registers."""
 PARTS = (1, 2, 4, 8, 16, 32)
 STAGES = 3
 """The tiles of each operand that are in shared memory at a time: one in use, others under way."""
 ACCUMULATOR = 128 << 10
-"""The bytes of the registers that sums may take: half of those of a multiprocessor."""
+"""The bytes of the registers of a multiprocessor that sums may take: half of them."""
 
 L2_RATE = 64
 """The bytes that a multiprocessor gets from the second cache in a cycle."""
@@ -44,6 +53,10 @@ UNKNOWN = {"batch": 16, "m": 512, "n": 512, "k": 512}
 """The sizes for which tiles are chosen where they are not known."""
 RATES = {"f16": 1024, "tf32": 512, "i8": 2048, "f32": 128, "f64": 64}
 """The products that a multiprocessor adds in a cycle, by the type of the operands."""
+FASTER = {"sm_90": 2, "sm_100": 4}
+"""How many times as many tensor cores add that read tiles of `FAST_ROWS` rows from shared memory,
+by the processors that have such."""
+FAST_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -55,6 +68,8 @@ class ProductTiles:
     k: int
     parts: int
     """The blocks that share the terms of a tile."""
+    warps: int
+    """The warps of a block that compute."""
 
 
 @dataclass(frozen=True)
@@ -86,17 +101,27 @@ class ProductSpace(Space[ProductTiles]):
         rows, columns = (
             [s for s in SIDES if s <= max(16, power_of_two(n))] for n in (self.m, self.n)
         )
-        terms = {min(line // self.bytes, max(16, power_of_two(self.k))) for line in LINES}
+        lines = LINES if self.on_tensor_cores else (LINES[0] // 2, LINES[0])
+        terms = {min(line // self.bytes, max(16, power_of_two(self.k))) for line in lines}
         for m, n, k, parts in product(rows, columns, sorted(terms), PARTS):
             most = ceil(self.k / k) if self.known else 1
-            if self.fits(m, n, k) and parts <= most:
-                yield ProductTiles(m, n, k, parts)
+            warps = next((each for each in WARPS if self.fits(m, n, k, WARP * each)), None)
+            if warps is not None and parts <= most:
+                yield ProductTiles(m, n, k, parts, warps)
 
-    def fits(self, m: int, n: int, k: int) -> bool:
-        """Return whether the tiles fit into shared memory and registers."""
-        wide = max(4, self.bytes)
+    @property
+    def on_tensor_cores(self) -> bool:
+        return self.kind_of_terms not in ("f32", "f64")
+
+    def fits(self, m: int, n: int, k: int, threads: int) -> bool:
+        """Return whether the tiles fit into shared memory, and into the registers of threads."""
+        side = {"m": m, "n": n}.get(self.gathered, 0)
         shared = STAGES * (m + n) * k * self.bytes
-        return m * n * wide <= ACCUMULATOR and shared <= self.target.l1_cache
+        if side * k > GATHERED * threads or shared > self.target.l1_cache:
+            return False
+        if self.on_tensor_cores:
+            return m * n <= SUMS * threads
+        return m * n * self.bytes <= SUMS // 2 * 4 * threads and m * n * k <= TERMS * threads
 
     def estimate(self, candidate: ProductTiles) -> float:
         c = candidate
@@ -129,10 +154,10 @@ class ProductSpace(Space[ProductTiles]):
         """Return the products in a cycle: the smaller a tile, the more often operands are read
         from shared memory."""
         rate, full = RATES[self.kind_of_terms], FULL_TILE
-        if self.kind_of_terms in ("f32", "f64"):
+        if not self.on_tensor_cores:
             full //= 4  # no tensor cores: registers are enough for smaller tiles
-        elif self.target.cpu in ("sm_90", "sm_100"):
-            rate *= 2
+        elif c.m >= FAST_ROWS:
+            rate *= FASTER.get(self.target.cpu, 1)
         return rate * min(1, c.m * c.n / full) ** 0.25
 
     def combination(self, c: ProductTiles, tiles: int) -> float:
