@@ -190,7 +190,8 @@ class ProductPlan:
         """Return the launch of an entry that computes all."""
         w = self.writer(self.group.tensors)
         block = self.block(w)
-        self.finish(block, self.sums(block, (w.size(0), w.size(self.steps))))
+        end = w.size(self.steps, hidden=self.steps != 1)
+        self.finish(block, self.sums(block, (w.size(0), end)))
         return self.launch(w, range(len(self.group.tensors)))
 
     def partial(self, shape: Shape) -> TileLaunch:

@@ -43,7 +43,7 @@ from ....dialects.cuda_tile.attributes import (
 )
 from ....dialects.cuda_tile.types import PartitionViewType, PointerType, TensorViewType, TileType
 from ....dialects.relax.types import SmallFloat, is_integer, is_unsigned
-from ....dialects.tir.functions import Extent, Shape, SymbolicExtent, volume
+from ....dialects.tir.functions import Extent, Shape, volume
 from ..choices import NoKernel
 from ..scalars import signless_form
 
@@ -90,7 +90,7 @@ class TileWriter:
     bulk: bool = True
     """Whether tiles of views are copied by the engine for whole tiles (TMA), and not by threads.
     For it the assembler reserves all registers of a multiprocessor."""
-    sizes: dict[SymbolicExtent, SSAValue] = field(default_factory=dict[SymbolicExtent, SSAValue])
+    sizes: dict[Extent, SSAValue] = field(default_factory=dict[Extent, SSAValue])
 
     def __post_init__(self) -> None:
         types = [TileType((), PointerType(device_element(e))) for e in self.elements]
@@ -119,9 +119,10 @@ class TileWriter:
         """Return a tile of one number; in an integer type it wraps around."""
         return self.insert(_splat(value, element, shape))
 
-    def size(self, extent: Extent) -> SSAValue:
-        """Return an extent as an i32."""
-        if not isinstance(extent, SymbolicExtent):
+    def size(self, extent: Extent, *, hidden: bool = False) -> SSAValue:
+        """Return an extent as an i32. One that is known is a parameter if it is to be `hidden`: the
+        assembler may unroll a loop of so many steps completely, which takes minutes."""
+        if isinstance(extent, int) and not hidden:
             return self.number(extent, i32)
         if extent not in self.sizes:
             block = self.entry.body.block
