@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeGuard, TypeVar
 
 from xdsl.dialects.builtin import AnyFloat, MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -381,11 +381,18 @@ class KernelBuilder(TirBuilder):
 
     def store_all(self, tensor: Tensor, buffer: SSAValue) -> None:
         """Write loops that store all elements of `tensor` into `buffer`, of the same shape."""
-        if isinstance(tensor, Scheduled):
+        if self.has_own_loops(tensor):
             tensor.write(self, lambda index, value: self.store(value, buffer, index))
             return
         with self.loops(tensor.shape) as index:
             self.store(self.read(tensor, index), buffer, index)
+
+    def has_own_loops(self, tensor: Tensor) -> TypeGuard[Scheduled]:
+        """Return whether the loops of `tensor` compute it. On a GPU, where each lane of a tile
+        computes an element, plain loops do if its elements can be read one by one."""
+        if not isinstance(tensor, Scheduled):
+            return False
+        return not (self.target.is_cuda and tensor.is_readable)
 
     def fill(self, buffer: SSAValue, shape: Sequence[Extent], element: Attribute) -> None:
         """Write a loop that sets all elements of `buffer`, of `shape`, to zero."""
@@ -545,6 +552,9 @@ class Buffer(Tensor):
 
 class Scheduled(Tensor):
     """A tensor whose elements are best computed together, by a loop nest of its own."""
+
+    is_readable: ClassVar = True
+    """Whether elements can be read one by one, too."""
 
     @abstractmethod
     def write(self, b: KernelBuilder, store: Store) -> None:

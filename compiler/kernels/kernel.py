@@ -25,16 +25,7 @@ from ...dialects.tir.builder import Index
 from ...dialects.tir.functions import Shape, UnknownExtent, extent_of
 from ...dialects.tir.ops import PrimFuncOp
 from ..analysis.symbolic_shapes import SymbolicShapes
-from .builder import (
-    Buffer,
-    Elements,
-    KernelBuilder,
-    KernelRemark,
-    Preparation,
-    Scheduled,
-    Tensor,
-    Winograd,
-)
+from .builder import Buffer, Elements, KernelBuilder, KernelRemark, Preparation, Tensor, Winograd
 from .call_sizes import KernelSizes
 from .choices import Choice, Choices, NoKernel
 from .contraction.contraction import Contraction
@@ -446,7 +437,7 @@ def write_result(b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequen
         if isinstance(part, Contraction) and not b.target.is_cuda:
             write_contraction(b, part, lambda i, v, p=part: finish(i, p, v))
             return
-        if isinstance(part, Scheduled):
+        if b.has_own_loops(part):
             part.write(b, lambda i, v, p=part: finish(i, p, v))
             return
     if b.scalar not in (None, TILES):

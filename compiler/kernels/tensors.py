@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.dialects import arith
 from xdsl.dialects.func import ReturnOp
@@ -114,6 +115,7 @@ class ResultTensor(Scheduled):
     """A result of the kernel, or a tensor from which the result is computed element by element.
     `loops` compute its elements."""
 
+    is_readable: ClassVar = False
     loops: Callable[[Store], None]
 
     def write(self, b: KernelBuilder, store: Store) -> None:

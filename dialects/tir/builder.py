@@ -15,10 +15,12 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     StringAttr,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
+from ..extensions.lists import REDUCTIONS
 from .functions import Extent, PrimFuncOp, Shape, UnknownExtent, YieldOp, volume
 from .index_builder import Index, IndexBuilder
 from .loops import ForKind, ForOp
@@ -121,6 +123,18 @@ class TirBuilder(IndexBuilder):
             result_types=[cast(MemRefType[Attribute], type).element_type],
         )
         return self.insert(op).results[0]
+
+    def combine_atomically(
+        self, kind: str, value: SSAValue, buffer: SSAValue, indices: Sequence[Index]
+    ) -> None:
+        """Combine an element of `buffer` with a value, by a kind of MLIR such as "addi"."""
+        operands = [value, buffer, *map(self.index, indices)]
+        number = IntegerAttr(REDUCTIONS.index(kind), i64)
+        self.insert(
+            memref.AtomicRMWOp.create(
+                operands=operands, result_types=[value.type], properties={"kind": number}
+            )
+        )
 
     def load_index(self, buffer: SSAValue, indices: Sequence[Index]) -> Index:
         """Load an element of a buffer of indices."""

@@ -22,7 +22,7 @@ from ..choices import NoKernel
 from ..scalars import convert
 from ..tensors import known, moved_index, relayout, shape_in
 from ..windows.depthwise import Depthwise, blocked_depthwise, is_blocked_depthwise
-from ..windows.phases import WithMargin, count_of, fits, require_windows, split_phases
+from ..windows.phases import WithMargin, count_of, fits, padded, require_windows, split_phases
 from .blocked_convolution import blocked_convolution, is_blocked
 from .byte_products import (
     BYTES,
@@ -213,15 +213,21 @@ def image_of_windows(
     # Padded data are copied, so that no tap needs a test whether it is inside. Data of windows with
     # a stride are copied phase by phase: with stride 2, columns 0 2 4 are neighbors in the first
     # phase and 1 3 5 in the second, so that vectors read neighbors. Windows that read each element
-    # once, without padding, need no copy: it would move more than they read.
-    in_place = all(reads_once(b, window, n) for window, n in zip(windows, extents, strict=True))
+    # once, without padding, need no copy: it would move more than they read. Lanes of tiles have
+    # masks for the tests.
+    in_place = b.target.is_cuda or all(
+        reads_once(b, window, n) for window, n in zip(windows, extents, strict=True)
+    )
     is_known = all(isinstance(extent, int) for extent in data.shape)
     margin = 0 if isinstance(columns, int) else MARGIN
     plan = plan_of(b, data, weight, windows, geometry.groups, element) if is_known else None
     if plan is not None:
         data = split_tiles(b, data, plan)
+    elif in_place:
+        data = data if b.target.is_cuda else b.buffered(data)
+        data = padded(b, data, dict(enumerate(windows, 2)))
     else:
-        data = b.buffered(data) if in_place else split_phases(b, data, windows, margin)
+        data = split_phases(b, data, windows, margin)
     strides = [window.stride for window in windows]
     place = partial(place_in_data if in_place else place_in_phases, strides)
     return ConvolutionImage(data, tuple(rows), columns, sizes, place)

@@ -104,6 +104,9 @@ def check(
     message = f"{op.name}: {message}"
     if volume(shape) == 1:
         b.require(holds([0] * len(shape)), message, op)
+    elif b.target.is_cuda:
+        with b.loops(shape) as at:  # each lane of a tile asserts for itself
+            b.require(holds(at), message, op)
     elif volume(shape) != 0:
         # A loop without a branch, and one assertion after it. It does not say which index failed.
         # The indices are read twice, which costs little compared to the elements that they select.

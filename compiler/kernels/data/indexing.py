@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32, i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax.data.indexing import (
@@ -19,7 +20,8 @@ from ....dialects.relax.data.indexing import (
 )
 from ....dialects.relax.shapes import normalize_axis
 from ....dialects.tir.builder import Index
-from ....dialects.tir.functions import Extent, volume
+from ....dialects.tir.functions import Extent, is_at_most, volume
+from ....dialects.tir.ops import ForKind
 from ..builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
 from ..scalars import add, as_index, computable, convert, maximum, minimum, multiply
 from .bounds import check_coordinates, check_indices, require_elements
@@ -137,7 +139,7 @@ def scatter_elements(
         place[axis] = place_of(b, b.read(indices, index), data.shape[axis])
         return place
 
-    return scattered(op, b, data, updates, place)
+    return scattered(op, b, data, updates, place, [axis])
 
 
 def scatter_nd(
@@ -151,7 +153,7 @@ def scatter_nd(
         first = [place_of(b, b.read(indices, [*where, i]), data.shape[i]) for i in range(count)]
         return [*first, *rest]
 
-    return scattered(op, b, data, updates, place)
+    return scattered(op, b, data, updates, place, range(len(outer)))
 
 
 def scattered(
@@ -159,9 +161,11 @@ def scattered(
     b: KernelBuilder,
     data: Tensor,
     updates: Tensor,
-    place: Callable[[KernelBuilder, Sequence[Index]], list[Index]],
+    place: Place,
+    along: Sequence[int],
 ) -> Tensor:
     """Return a copy of `data` with `updates` combined into it at `place`, one after the other.
+    Updates may have the same place only if they differ along the dimensions `along`.
 
     Floats shorter than f32 are combined in f32, and rounded once.
     """
@@ -172,15 +176,23 @@ def scattered(
     result = b.alloc(data.shape, element)
     with b.elements(data.shape) as index:
         b.store(convert(b, b.read(data, index), element), result, index)
+
     # One after the other, in row-major order: indices may be equal. Without a reduction the last
     # update stays, as in the interpreter (ONNX leaves it open), and sums have one order. That
-    # excludes vectors and threads; atomic additions would not be deterministic.
-    with b.loops(updates.shape) as index:
+    # excludes vectors and threads; atomic additions of floats would not be deterministic.
+    def update(index: Sequence[Index]) -> None:
         at = place(b, index)
         value = convert(b, b.read(updates, index), element)
         if combine is not None:
             value = combine(b, b.load(result, at), value)
         b.store(value, result, at)
+
+    if b.target.is_cuda:
+        target = Buffer(data.shape, element, result)
+        scatter_in_lanes(b, op.reduction, target, updates, place, along, update)
+    else:
+        with b.loops(updates.shape) as index:
+            update(index)
     buffer = Buffer(data.shape, element, result)
     if element == data.element:
         return buffer
@@ -189,6 +201,51 @@ def scattered(
     )
 
 
+def scatter_in_lanes(
+    b: KernelBuilder,
+    reduction: str,
+    target: Buffer,
+    updates: Tensor,
+    place: Place,
+    along: Sequence[int],
+    update: Callable[[Sequence[Index]], None],
+) -> None:
+    """Write loops that a GPU runs in parallel, with the same result in each run: atomic operations
+    whose order does not matter, or a lane for all updates that may have the same place."""
+    shape = updates.shape
+    kind = ATOMIC.get(reduction) if target.element in (i32, i64) else None
+    if is_at_most(volume(shape[axis] for axis in along), FEW) or (
+        reduction != "update" and kind is None
+    ):
+        own = [axis for axis in range(len(shape)) if axis not in along]
+        with b.loops([shape[axis] for axis in own]) as outer:
+            with b.loops([shape[axis] for axis in along]) as inner:
+                index = dict(zip((*own, *along), (*outer, *inner), strict=True))
+                update([index[axis] for axis in range(len(shape))])
+    elif kind is not None:
+        with b.loops(shape, ForKind.PARALLEL) as index:
+            b.combine_atomically(kind, b.read(updates, index), target.buffer, place(b, index))
+    else:
+        # First the number of the last update of each place, then the updates with these numbers.
+        number = i32 if is_at_most(volume(shape), (1 << 31) - 1) else i64
+        last = b.alloc(target.shape, number)
+        with b.elements(target.shape) as index:
+            b.store(b.number(-1, number), last, index)
+        with b.loops(shape, ForKind.PARALLEL) as index:
+            own = b.number(b.flat(index, shape), number)
+            b.combine_atomically("maxs", own, last, place(b, index))
+        with b.loops(shape, ForKind.PARALLEL) as index:
+            own, at = b.number(b.flat(index, shape), number), place(b, index)
+            with b.when([b.pure(arith.CmpiOp, b.load(last, at), own, arg="eq")]):
+                update(index)
+
+
+Place: TypeAlias = Callable[[KernelBuilder, Sequence[Index]], list[Index]]
+"""A function that returns the index in the data of the update at an index."""
+FEW = 8
+"""The updates that one lane may do one after the other, rather than in another launch."""
+ATOMIC = {"add": "addi", "max": "maxs", "min": "mins"}
+"""The atomic operations of reductions of i32 and i64."""
 REDUCTIONS = {"add": add, "mul": multiply, "min": minimum, "max": maximum}
 """The functions of the modes of reduction; the mode "update" overwrites."""
 

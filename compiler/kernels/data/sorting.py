@@ -13,9 +13,10 @@ from ....dialects.llvm_extension import UNPREDICTABLE
 from ....dialects.relax.data import sorting as ops
 from ....dialects.relax.dynamic.computation import DynamicTopkOp
 from ....dialects.tir.builder import Index
-from ....dialects.tir.functions import Extent, is_at_most
+from ....dialects.tir.functions import Extent, Shape, is_at_most
 from ....dialects.tir.ops import ForKind
 from ..builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
+from ..gpu.lane_sorting import places_in_order
 from ..scalars import as_index, convert, is_unsigned, maximum_of, minimum_of, step_type, widen
 from ..tensors import parameters, require_sizes
 
@@ -308,9 +309,11 @@ def keep(b: KernelBuilder, rows: SortBuffers, size: Index, limit: SSAValue, equa
 
 def order(b: KernelBuilder, data: Tensor, axis: int, descending: bool, count: Extent) -> Tensor:
     """Return the indices of the first `count` elements of `data` along an axis in sorted order."""
-    data = b.buffered(data)
     size = data.shape[axis]
     shape = (*data.shape[:axis], count, *data.shape[axis + 1 :])
+    if b.target.is_cuda:
+        return order_in_lanes(b, data, axis, descending, shape)
+    data = b.buffered(data)
     result = b.alloc(shape, i64)
     with b.loops((*shape[:axis], *shape[axis + 1 :])) as outer:
         rows = allocate_rows(b, size, key_type(data.element))
@@ -325,6 +328,26 @@ def order(b: KernelBuilder, data: Tensor, axis: int, descending: bool, count: Ex
             place = convert(b, b.index(rows.place(b, row, i)), i64)
             b.store(place, result, [*outer[:axis], i, *outer[axis:]])
     return Buffer(shape, i64, result)
+
+
+def order_in_lanes(
+    b: KernelBuilder, data: Tensor, axis: int, descending: bool, shape: Shape
+) -> Tensor:
+    """Return the indices of the first elements along an axis in sorted order, as `order`."""
+    outer = (*shape[:axis], *shape[axis + 1 :])
+
+    def key(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        *place, i = index
+        return key_of(b, b.read(data, [*place[:axis], i, *place[axis:]]), descending)
+
+    keys = Elements((*outer, data.shape[axis]), key_type(data.element), key)
+    places = places_in_order(b, keys, shape[axis])
+
+    def place(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        number = b.read(places, [*index[:axis], *index[axis + 1 :], index[axis]])
+        return convert(b, number, i64)
+
+    return Elements(shape, i64, place)
 
 
 def worth_selecting(size: Extent, count: Extent) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -36,11 +36,9 @@ class GroupTiles:
     def frame(self) -> RowFrame:
         return self.program.frame
 
-    def compute(self, until: Operation | None = None) -> None:
-        """Write the folds of all operations, or of those before one."""
+    def compute(self) -> None:
+        """Write the folds of all operations."""
         for op in self.group.ops:
-            if op is until:
-                return
             if op.results[0] not in self.tiles:
                 self.tiles[op.results[0]] = cached(self.of(op))
 
@@ -98,21 +96,31 @@ class GroupTiles:
         ones = (1,) * len(self.frame.shape)
         return lambda _: self.program.writer.number(value, element, ones)
 
-    def store(self, pointers: Sequence[SSAValue]) -> None:
-        """Store the results: those with one element for each row once, others at all places."""
+    @property
+    def shapes(self) -> list[Shape]:
+        """The shapes of the results in the frame."""
         results = self.group.results
-        shapes = [self.frame.merged(self.group.sizes[v], after=v in self.late) for v in results]
-        views = [self.view(p, s) for p, s in zip(pointers, shapes, strict=True)]
-        per_row = [all(n == 1 for n in self.frame.inside(shape)) for shape in shapes]
+        return [self.frame.merged(self.group.sizes[v], after=v in self.late) for v in results]
 
-        def write(place: TilePlace, which: bool) -> None:
-            for value, view, shape, row in zip(results, views, shapes, per_row, strict=True):
-                if row is which:
+    @property
+    def per_row(self) -> list[bool]:
+        """Whether each result has one element for each row."""
+        return [all(n == 1 for n in self.frame.inside(shape)) for shape in self.shapes]
+
+    def store(self, pointers: Sequence[SSAValue], which: Collection[bool] = (True, False)) -> None:
+        """Store the results: those with one element for each row once, others at all places; only
+        those whose `per_row` is in `which`."""
+        rows = zip(self.group.results, pointers, self.shapes, self.per_row, strict=True)
+        stored = [(v, self.view(p, s), s, row) for v, p, s, row in rows if row in which]
+
+        def write(place: TilePlace, per_row: bool) -> None:
+            for value, view, shape, row in stored:
+                if row is per_row:
                     tile = self.program.writer.broadcast(
                         self.tiles[value](place), self.program.tile_shape(shape)
                     )
                     self.program.writer.store(tile, view, self.program.index_in(place, shape))
 
         write(self.program.whole, True)
-        if not all(per_row):
+        if not all(row for *_, row in stored):
             self.program.for_each(lambda place: write(place, False))

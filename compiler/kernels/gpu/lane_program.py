@@ -23,8 +23,14 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from ....dialects.cuda_tile import control_ops, elementwise_ops, memory_ops, module_ops
-from ....dialects.cuda_tile.attributes import ComparisonPredicate
+from ....dialects.cuda_tile.attributes import (
+    AtomicRMWMode,
+    ComparisonPredicate,
+    MemoryOrderingSemantics,
+    MemoryScope,
+)
 from ....dialects.cuda_tile.types import PointerType, TileType
+from ....dialects.extensions.lists import REDUCTIONS
 from ....dialects.tir.ops import AssumeOp, ForOp, PrefetchOp, YieldOp
 from ....passmanager.ir.walk import walk
 from ...analysis.constant_evaluator import integer_constant
@@ -37,6 +43,17 @@ __all__ = ["REGISTERS", "LaneProgram", "Stride"]
 
 REGISTERS = 16
 """The elements of a buffer that tiles hold; a larger one is memory."""
+
+MODES = {
+    "addi": AtomicRMWMode.ADD,
+    "maxs": AtomicRMWMode.MAX,
+    "mins": AtomicRMWMode.MIN,
+}
+"""The atomic operations of tiles, by the kinds of `memref.atomic_rmw`."""
+
+LONG = 1024
+"""The extent of loops from which on it is a parameter: `tileiras` takes 0.2 ms for each iteration
+that it knows."""
 
 Stride: TypeAlias = int | SSAValue
 
@@ -66,7 +83,8 @@ class Registers:
 def stored_in(ops: Sequence[Operation]) -> set[SSAValue]:
     """Return the buffers to which operations store, without views."""
     inner = (op for outer in ops for op in walk(outer))
-    return {base_of(op.memref) for op in inner if isinstance(op, memref.StoreOp)}
+    stores = [op for op in inner if isinstance(op, memref.StoreOp | memref.AtomicRMWOp)]
+    return {base_of(op.memref) for op in stores}
 
 
 class Outside:
@@ -75,6 +93,10 @@ class Outside:
     def scalar(self, value: SSAValue) -> SSAValue:
         """Return a value from outside; NoKernel if it cannot be a parameter."""
         raise NoKernel("an element-wise function uses other values than its operands")
+
+    def number(self, value: int) -> SSAValue:
+        """Return an index that is not constant in the program."""
+        raise NoKernel("an element-wise function has long loops")
 
     def pointer(self, buffer: SSAValue) -> SSAValue:
         """Return the pointer to the first element of a buffer from outside."""
@@ -137,6 +159,8 @@ class LaneProgram:
                 self.values[op.res] = self.load(op.memref, op.indices)
             case memref.StoreOp():
                 self.store(self.value(op.value), op.memref, op.indices)
+            case memref.AtomicRMWOp():
+                self.values[op.result] = self.combine(op)
             case memref.AllocaOp() | memref.AllocOp():
                 self.allocate(op)
             case memref.DimOp():
@@ -200,7 +224,10 @@ class LaneProgram:
 
     def loop(self, op: ForOp) -> None:
         """Write a loop to the maximum extent of all lanes; lanes that are done are masked."""
+        known = integer_constant(op.extent)
         first, extent = self.value(op.min), self.value(op.extent)
+        if known is not None and known > LONG:
+            extent = self.outside.number(known)
         most = self.maximum(extent)
         registers, roots = self.carried(op)
         values = [*(self.registers[key] for key in registers), *(self.token(r) for r in roots)]
@@ -419,6 +446,22 @@ class LaneProgram:
         self.w.block.add_op(op)
         if token is not None:
             self.tokens[target.root] = op.result_token
+
+    def combine(self, op: memref.AtomicRMWOp) -> SSAValue:
+        """Combine an element in memory with a value, in any order, and return what it was."""
+        target, kind = self.buffer(op.memref), REDUCTIONS[op.kind.value.data]
+        if isinstance(target, Registers) or kind not in MODES:
+            raise NoKernel(f"tiles have no atomic '{kind}'")
+        new = memory_ops.AtomicRMWTkoOp(
+            self.everywhere(self.pointer(target, op.indices)),
+            self.everywhere(self.value(op.value)),
+            None if self.mask is None else self.everywhere(self.mask),
+            None,
+            mode=MODES[kind],
+            memory_ordering_semantics=MemoryOrderingSemantics.RELAXED,
+            memory_scope=MemoryScope.DEVICE,
+        )
+        return self.w.insert(new)
 
     def pointer(self, buffer: LaneBuffer, indices: Sequence[SSAValue]) -> SSAValue:
         """Return the pointers to an element."""

@@ -386,6 +386,11 @@ class LoopEntry(Outside):
         element = tile_element(value.type, self.index)
         return self.parameter((value,), TileType((), element), lambda: value)
 
+    def number(self, value: int) -> SSAValue:
+        return self.parameter(
+            ("number", value), TileType((), self.index), lambda: self.host_number(value)
+        )
+
     def pointer(self, buffer: SSAValue) -> SSAValue:
         assert isa(type := buffer.type, MemRefType)
         element = device_element(type.get_element_type())
@@ -501,7 +506,8 @@ def index_type(func: PrimFuncOp) -> IntegerType:
     return i32
 
 
-NOT_PURE = memref.LoadOp | memref.StoreOp | Allocation | cf.AssertOp | AssumeOp | PrefetchOp
+ACCESSES = memref.LoadOp | memref.StoreOp | memref.AtomicRMWOp
+NOT_PURE = ACCESSES | Allocation | cf.AssertOp | AssumeOp | PrefetchOp
 
 
 def is_host_op(op: Operation) -> bool:

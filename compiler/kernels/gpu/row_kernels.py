@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, prod
+from typing import TypeVar
 
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
-from ....dialects.relax.types import tensor_type
 from ....dialects.target import Target
 from ....dialects.tir.functions import Extent, Shape, volume
 from .group_tiles import GroupTiles
-from .row_frame import RowFrame, RowOp, frame_of
-from .row_operations import is_split, part_of, total_type
-from .row_program import Operand, RowProgram
+from .row_frame import RowFrame, frame_of
+from .row_program import Operand, PartOfRows, RowProgram
 from .tile_builder import TileGroup, TileLaunch, TileLaunches, elements_of
 from .tile_writer import TileWriter, power_of_two
 
 __all__ = ["row_program"]
 
+Size = TypeVar("Size", int, Extent)
+
 ROW_LIMIT = 8192
 """The elements of the longest rows that a block keeps: 64 registers of 128 threads."""
 BLOCK = 2048
 """The elements of a tile of short rows: 16 registers of 128 threads."""
-PARTS_LIMIT = 64
-"""The blocks that share a row."""
+MIN_PARTS = 4
+"""The least number of blocks that share a row: fewer are not worth more launches."""
 COLUMNS = 64
 """The adjacent elements that a block reads where rows run across them."""
 
@@ -91,9 +92,7 @@ def row_program(group: TileGroup) -> TileLaunches | None:
     if fits:
         return TileLaunches([plan.whole(None)])
     parts = plan.parts(group.target)
-    if parts > 1:
-        return plan.split(parts)
-    return TileLaunches([plan.whole((0, volume(plan.trips)))])
+    return TileLaunches([plan.whole((0, volume(plan.trips)))]) if parts == 1 else plan.split(parts)
 
 
 @dataclass(frozen=True)
@@ -141,62 +140,106 @@ class RowPlan:
     def tiles(self, program: RowProgram) -> GroupTiles:
         return GroupTiles(self.group, program)
 
-    # Parts of rows
+    # Rows that several blocks share
 
     def parts(self, target: Target) -> int:
-        """Return the number of blocks that share a row; 1 if its operation needs whole rows, or if
-        there are rows enough."""
+        """Return the number of blocks that share a row, a power of two; 1 if there are rows enough.
+        Blocks without a tile store neutral elements."""
         rows, trips = volume(self.kept), volume(self.trips)
-        if self.reduction is None or not isinstance(rows, int) or not isinstance(trips, int):
+        if not isinstance(rows, int) or not isinstance(trips, int):
             return 1
-        return max(1, min(trips, PARTS_LIMIT, 2 * target.cores // rows))
-
-    @property
-    def reduction(self) -> RowOp | None:
-        """The only operation along rows, if it is a reduction that may be split."""
-        found = [op for op in self.group.ops if isinstance(op, RowOp)]
-        return found[0] if len(found) == 1 and is_split(found[0]) else None
+        together = prod(t for t, r in zip(self.tile, self.frame.reduced, strict=True) if not r)
+        parts = min(power_of_two(trips), 2 * target.cores // rows, ROW_LIMIT // together)
+        return 1 << parts.bit_length() - 1 if parts >= MIN_PARTS else 1
 
     def split(self, parts: int) -> TileLaunches:
-        """Return two entries: one that reduces parts of rows, and one that combines these."""
-        assert (op := self.reduction) is not None
-        each = -(-volume(self.trips) // parts)
-        element = total_type(op, tensor_type(op.operands[0]).element_type)
-        first = self.frame.reduced.index(True)
-        shape = tuple(
-            1 if inside and axis != first else parts if inside else n
-            for axis, (n, inside) in enumerate(
-                zip(self.frame.shape, self.frame.reduced, strict=True)
-            )
-        )
-        number = len(self.group.tensors)
-        elements = [*elements_of(self.group.func.args), element]
-        w = TileWriter(self.name("_parts"), elements, bulk=False)
-        part = w.block_indices()[1]
-        start = w.multiply(part, w.size(each))
-        end = w.apply("minimum", w.add(start, w.size(each)), w.size(volume(self.trips)))
-        tiles = self.tiles(self.program(w, (start, end)))
-        tiles.compute(until=op)
-        total = part_of(op, tiles.row(op))
-        tile = [1 if inside else t for t, inside in zip(self.tile, self.frame.reduced, strict=True)]
-        index = [*tiles.program.base]
-        index[first] = part
-        w.store(total, w.view(w.pointers[-1], shape, tile), index)
-        tensors = [*range(self.inputs), number]
-        launch = TileLaunch(w.finish(), (volume(self.kept), parts), tensors, [*w.sizes])
-        combined = self.combined(shape, element, number)
-        return TileLaunches([launch, combined], [(shape, element)])
-
-    def combined(self, shape: Shape, element: Attribute, number: int) -> TileLaunch:
-        """Return the launch of the entry that combines the parts, which have `shape`."""
-        w = TileWriter(self.name(), [*elements_of(self.group.tensors), element], bulk=False)
-        rows = zip(shape, self.tile, self.frame.reduced, strict=True)
-        tile = [power_of_two(n) if inside and isinstance(n, int) else t for n, t, inside in rows]
-        plan = replace(self, frame=replace(self.frame, shape=shape), tile=tile)
-        program = plan.program(w, None)
-        parts = Operand(w.view(w.pointers[-1], shape, tile), shape, element)
-        program.totals = lambda place: program.at(place, parts)
-        tiles = plan.tiles(program)
+        """Return the entries of blocks that share rows: one for each fold, whose parts the entries
+        after it combine, then those of the results."""
+        w = TileWriter(self.name(), elements_of(self.group.tensors), bulk=False)
+        tiles = self.tiles(self.program(w, (w.size(0), w.size(volume(self.trips)))))
         tiles.compute()
-        tiles.store(w.pointers[self.inputs : -1])
-        return TileLaunch(w.finish(), (volume(plan.kept),), [*range(number + 1)], [*w.sizes])
+        kinds, per_row = tiles.program.kinds, sorted({*tiles.per_row}, reverse=True)
+        shared = SharedRows(self, parts, kinds)
+        launches = [shared.fold(number) for number in range(len(kinds))]
+        names = ("_rows", "") if len(per_row) == 2 else ("",)
+        launches += [shared.results(*pair) for pair in zip(names, per_row, strict=True)]
+        return TileLaunches(launches, [(shared.shape, kind) for kind in kinds])
+
+
+@dataclass(frozen=True)
+class SharedRows:
+    """The entries of blocks that share rows."""
+
+    plan: RowPlan
+    parts: int
+    kinds: Sequence[Attribute]
+    """The element types of the folds."""
+
+    def fold(self, number: int) -> TileLaunch:
+        """Return the launch of the entry that stores the parts of a fold."""
+        plan, kinds = self.plan, self.kinds[: number + 1]
+        elements = [*elements_of(plan.group.func.args), *kinds]
+        w = TileWriter(plan.name(f"_parts{number or ''}"), elements, bulk=False)
+        part = w.block_indices()[1]
+        tiles = self.tiles(w, w.pointers[plan.inputs : -1], part)
+        total = part_of_rows(tiles)
+        index = [*tiles.program.base]
+        index[self.axis] = part
+        w.store(total, w.view(w.pointers[-1], self.shape, self.placed(plan.tile, 1)), index)
+        return self.launch(w, plan.inputs, len(kinds), self.parts)
+
+    def results(self, name: str, per_row: bool) -> TileLaunch:
+        """Return the launch of the entry that stores the results with one element for each row, or
+        the others."""
+        plan, count = self.plan, len(self.plan.group.tensors)
+        w = TileWriter(plan.name(name), [*elements_of(plan.group.tensors), *self.kinds], bulk=False)
+        tiles = self.tiles(w, w.pointers[count:], w.block_indices()[1])
+        tiles.compute()
+        tiles.store(w.pointers[plan.inputs : count], (per_row,))
+        return self.launch(w, count, len(self.kinds), 1 if per_row else self.parts)
+
+    def tiles(self, w: TileWriter, folds: Sequence[SSAValue], part: SSAValue) -> GroupTiles:
+        """Return the values of a block; the parts of the first folds are at the pointers
+        `folds`."""
+        trips = volume(self.plan.trips)
+        each = w.size(-(-trips // self.parts))
+        start = w.multiply(part, each)
+        end = w.apply("minimum", w.add(start, each), w.size(trips))
+        program = self.plan.program(w, (start, end))
+        tile = self.placed(self.plan.tile, self.parts)
+        program.parts = [
+            Operand(w.view(pointer, self.shape, tile), self.shape, kind)
+            for pointer, kind in zip(folds, self.kinds, strict=False)
+        ]
+        return self.plan.tiles(program)
+
+    @property
+    def axis(self) -> int:
+        """The dimension along which the parts of a row are in memory."""
+        return self.plan.frame.reduced.index(True)
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the parts of a fold."""
+        return tuple(self.placed(self.plan.frame.shape, self.parts))
+
+    def placed(self, sizes: Sequence[Size], parts: int) -> list[Size | int]:
+        """Return the sizes along rows, with a number of parts in the place of their elements."""
+        reduced = self.plan.frame.reduced
+        kept = [1 if inside else n for n, inside in zip(sizes, reduced, strict=True)]
+        return [*kept[: self.axis], parts, *kept[self.axis + 1 :]]
+
+    def launch(self, w: TileWriter, tensors: int, folds: int, parts: int) -> TileLaunch:
+        """Return the launch of an entry on the first tensors and the parts of the first folds."""
+        first = len(self.plan.group.tensors)
+        numbers = [*range(tensors), *range(first, first + folds)]
+        return TileLaunch(w.finish(), (volume(self.plan.kept), parts), numbers, [*w.sizes])
+
+
+def part_of_rows(tiles: GroupTiles) -> SSAValue:
+    """Write a program up to the first fold whose parts are not in memory; return its result."""
+    try:
+        tiles.compute()
+    except PartOfRows as part:
+        return part.total
+    raise AssertionError("the program has as many folds as that of whole rows")

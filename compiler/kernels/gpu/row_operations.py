@@ -31,7 +31,7 @@ from ..scalars import step_type, wide_type
 from .row_program import RowProgram, Tile, TilePlace, cached
 from .tile_writer import TileReduction, TileWriter
 
-__all__ = ["ROW_OPERATIONS", "RowTiles", "is_split", "part_of", "total_type"]
+__all__ = ["ROW_OPERATIONS", "RowTiles"]
 
 SUM = TileReduction("add", 0)
 
@@ -195,25 +195,15 @@ def extremum(name: str, element: Attribute) -> TileReduction:
     )
 
 
-def part_of(op: Operation, tiles: RowTiles) -> SSAValue:
-    """Write the fold of a reduction, and return its results in the type of `total_type`."""
-    name = REDUCTIONS[type(op)]
-    kind = total_type(op, tiles.element)
-    if name in ("maximum", "minimum"):
-        reduction = extremum(name, tiles.element)
-    else:
-        reduction = TileReduction(name, name == "multiply")
-    return tiles.program.fold(lambda place: tiles.data(place, kind), reduction, kind)
-
-
-def total_type(op: Operation, element: Attribute) -> Attribute:
-    """Return the type in which a reduction of elements is computed."""
-    return (wide_type if isinstance(op, MEANS) else step_type)(element)
-
-
 def reduction(op: Operation, tiles: RowTiles) -> Tile:
     """Compute one element for each row; a mean of integers is truncated toward zero."""
-    w, kind, total = tiles.writer, total_type(op, tiles.element), part_of(op, tiles)
+    w, name = tiles.writer, REDUCTIONS[type(op)]
+    kind = (wide_type if isinstance(op, MEANS) else step_type)(tiles.element)
+    if name in ("maximum", "minimum"):
+        function = extremum(name, tiles.element)
+    else:
+        function = TileReduction(name, name == "multiply")
+    total = tiles.program.fold(lambda place: tiles.data(place, kind), function, kind)
     if isinstance(op, MEANS):
         count = tiles.count(kind)
         if is_integer(kind):
@@ -241,11 +231,6 @@ def arg_reduction(op: ops.ArgReductionOp, tiles: RowTiles) -> Tile:
 
     result = w.convert(program.fold(position, pick, i32), i32, i64)
     return lambda _: result
-
-
-def is_split(op: Operation) -> bool:
-    """Return whether a reduction may be computed of parts of rows."""
-    return type(op) in REDUCTIONS
 
 
 MEANS = ops.MeanOp | AdaptiveAvgPool1dOp | AdaptiveAvgPool2dOp | AdaptiveAvgPool3dOp

@@ -18,7 +18,7 @@ from ....dialects.tir.functions import Extent, Shape
 from .row_frame import RowFrame
 from .tile_writer import TileReduction, TileWriter
 
-__all__ = ["Operand", "RowProgram", "Tile", "TilePlace", "cached"]
+__all__ = ["Operand", "PartOfRows", "RowProgram", "Tile", "TilePlace", "cached"]
 
 
 @dataclass(eq=False)
@@ -44,6 +44,14 @@ class Operand:
     element: Attribute
 
 
+class PartOfRows(Exception):
+    """The exception that ends the program of a fold over a part of the rows, with its result."""
+
+    def __init__(self, total: SSAValue) -> None:
+        super().__init__()
+        self.total = total
+
+
 @dataclass
 class RowProgram:
     """The program of one block, for a tile of rows."""
@@ -60,8 +68,10 @@ class RowProgram:
     """The elements of a row."""
     span: tuple[SSAValue, SSAValue] | None = None
     """The tiles of the rows that this block traverses, from and to; None if there is one."""
-    totals: Tile | None = None
-    """The sums of parts of the rows, if other blocks have computed them."""
+    parts: Sequence[Operand] | None = None
+    """Where several blocks share rows, the folds of their parts that are in memory already."""
+    kinds: list[Attribute] = field(default_factory=list[Attribute])
+    """The element types of the folds so far."""
 
     def __post_init__(self) -> None:
         self.whole = TilePlace(self.base)
@@ -112,8 +122,26 @@ class RowProgram:
     # Traversal of rows
 
     def fold(self, element: Tile, reduction: TileReduction, kind: Attribute) -> SSAValue:
-        """Reduce the rows of `element`, tiles of type `kind`, to one element for each row."""
-        w, element = self.writer, self.totals or element
+        """Reduce the rows of `element`, tiles of type `kind`, to one element for each row. A part
+        of the rows is reduced in an entry of its own: PartOfRows ends its program."""
+        number = len(self.kinds)
+        self.kinds.append(kind)
+        if self.parts is not None and number < len(self.parts):
+            return self.reduced(self.at(self.whole, self.parts[number]), reduction)
+        total = self.reduced(self.accumulated(element, reduction, kind), reduction)
+        if self.parts is not None:
+            raise PartOfRows(total)
+        return total
+
+    def reduced(self, tile: SSAValue, reduction: TileReduction) -> SSAValue:
+        """Reduce a tile along the dimensions of the rows."""
+        for axis, reduced in enumerate(self.frame.reduced):
+            tile = self.writer.reduce(tile, axis, reduction) if reduced else tile
+        return tile
+
+    def accumulated(self, element: Tile, reduction: TileReduction, kind: Attribute) -> SSAValue:
+        """Combine the tiles of the rows, element by element."""
+        w = self.writer
         identity = w.number(reduction.identity, kind, self.tile)
 
         def masked(place: TilePlace) -> SSAValue:
@@ -122,17 +150,12 @@ class RowProgram:
             return tile if mask is None else w.select(mask, tile, identity)
 
         if self.span is None:
-            total = masked(self.whole)
-        else:
+            return masked(self.whole)
 
-            def step(number: SSAValue, totals: Sequence[SSAValue]) -> Sequence[SSAValue]:
-                return [w.combine(reduction, totals[0], masked(self.place(number)))]
+        def step(number: SSAValue, totals: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            return [w.combine(reduction, totals[0], masked(self.place(number)))]
 
-            (total,) = w.loop(*self.span, [identity], step)
-        for axis in range(len(self.tile)):
-            if self.frame.reduced[axis]:
-                total = w.reduce(total, axis, reduction)
-        return total
+        return w.loop(*self.span, [identity], step)[0]
 
     def for_each(self, body: Callable[[TilePlace], None]) -> None:
         """Write `body` for all tiles of the rows."""

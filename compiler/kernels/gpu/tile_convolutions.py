@@ -3,24 +3,28 @@
 The windows are a matrix that is not in memory: a tile of it is gathered from the data, for a tile
 of output positions and a tile of terms, which are the elements of the weight for one output
 channel. Windows of one element are the data itself, which is loaded by views.
+
+A transposed convolution has the same terms: the data elements that a tap of the weight brings to an
+output position. Its stride leaves some taps without one, whose products are those of zeros.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import i1
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ....dialects.cuda_tile.attributes import ComparisonPredicate
-from ....dialects.cuda_tile.elementwise_ops import OffsetOp
-from ....dialects.cuda_tile.memory_ops import LoadPtrTkoOp
 from ....dialects.relax.contraction.convolution import (
     Conv1dOp,
+    Conv1dTransposeOp,
     Conv2dOp,
+    Conv2dTransposeOp,
     Conv3dOp,
-    ForwardConvolutionOp,
+    Conv3dTransposeOp,
+    ConvolutionOp,
+    TransposedConvolutionOp,
 )
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.types import tensor_type
@@ -40,7 +44,7 @@ from .product_program import (
     terms_of,
 )
 from .tile_builder import Family, TileGroup, TileLaunches
-from .tile_writer import WEAK, device_element, tile_of
+from .tile_writer import TileWriter, tile_of
 
 __all__ = ["CONVOLUTIONS"]
 
@@ -51,20 +55,22 @@ INDEXED = 1 << 31
 def convolution(group: TileGroup) -> TileLaunches | None:
     """Return the tile program of the first convolution of a group; NoKernel for a depthwise one,
     and for layouts in blocks."""
-    op = next(op for op in group.ops if isinstance(op, ForwardConvolutionOp))
+    op = next(op for op in group.ops if isinstance(op, ConvolutionOp))
     data, weight, out = op.layouts()
     if data.factors or weight.factors or out.factors:
         raise NoKernel("a layout in blocks")
-    sizes = named(weight, group.sizes[op.weight])
-    if 1 in (sizes["I"], sizes["O"] // op.groups) and op.groups > 1:
-        raise NoKernel("a depthwise convolution")
-    if not isinstance(op.data, BlockArgument):
-        raise NoKernel("data that is computed")
     windows = Windows(
         op, windows_of(op), data, weight, group.sizes[op.data], group.sizes[op.weight]
     )
-    for window in windows.windows:
-        require_windows(op, group.host, window, windows.data_sizes[window.axis])
+    if 1 in (windows.terms["I"], windows.channels) and op.groups > 1:
+        raise NoKernel("a depthwise convolution")
+    if not isinstance(op.data, BlockArgument):
+        raise NoKernel("data that is computed")
+    if not windows.is_transposed:
+        for window in windows.windows:
+            require_windows(op, group.host, window, windows.data_sizes[window.axis])
+    elif not isinstance(op.weight, BlockArgument):
+        raise NoKernel("a weight that is computed")
     return product_kernel(group, product_of(group, windows, out))
 
 
@@ -73,16 +79,25 @@ def named(layout: Layout, shape: Shape) -> dict[str, Extent]:
     return dict(zip(layout.axes, shape, strict=True))
 
 
+def strides_of(shape: Shape) -> Shape:
+    """Return the elements between two neighbors along each dimension."""
+    return tuple(volume(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
 @dataclass(frozen=True)
 class Windows:
     """The windows of a convolution."""
 
-    op: ForwardConvolutionOp
+    op: ConvolutionOp
     windows: Sequence[Window]
     data: Layout
     weight: Layout
     shape: Shape
     weight_shape: Shape
+
+    @property
+    def is_transposed(self) -> bool:
+        return isinstance(self.op, TransposedConvolutionOp)
 
     @property
     def data_sizes(self) -> dict[str, Extent]:
@@ -91,24 +106,32 @@ class Windows:
     @property
     def strides(self) -> dict[str, Extent]:
         """The elements between two neighbors along each axis of the data."""
-        steps = [volume(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
-        return named(self.data, tuple(steps))
+        return named(self.data, strides_of(self.shape))
+
+    @property
+    def weight_strides(self) -> dict[str, Extent]:
+        return named(self.weight, strides_of(self.weight_shape))
 
     @property
     def terms(self) -> dict[str, Extent]:
         """The sizes of the axes of the terms, in the order of the weight."""
         sizes = named(self.weight, self.weight_shape)
+        if self.is_transposed:
+            sizes["I"] //= self.op.groups
         return {axis: size for axis, size in sizes.items() if axis != "O"}
 
     @property
     def is_trivial(self) -> bool:
         """Whether a window is one element, and each element is in one window."""
-        return all((w.size, w.stride, w.before, w.after) == (1, 1, 0, 0) for w in self.windows)
+        return not self.is_transposed and all(
+            (w.size, w.stride, w.before, w.after) == (1, 1, 0, 0) for w in self.windows
+        )
 
     @property
     def channels(self) -> Extent:
         """The output channels of a group."""
-        return named(self.weight, self.weight_shape)["O"] // self.op.groups
+        channels = named(self.weight, self.weight_shape)["O"]
+        return channels if self.is_transposed else channels // self.op.groups
 
 
 def product_of(group: TileGroup, windows: Windows, out: Layout) -> TileProduct:
@@ -130,7 +153,7 @@ def product_of(group: TileGroup, windows: Windows, out: Layout) -> TileProduct:
     else:
         raise NoKernel(f"the layout {out.text}")
     image = image_source(windows, terms, positions, rows, k)
-    weight = operand(op.weight, weight_frame(windows, rows), terms, k, is_lhs=not rows)
+    weight = weight_source(windows, terms, rows, k)
     lhs, rhs = (image, weight) if rows else (weight, image)
     gathered = "" if image_frame(windows, rows) else "m" if rows else "n"
     return TileProduct(op, batch, m, n, k, terms, lhs, rhs, frame, gathered)
@@ -144,6 +167,14 @@ def result_frame(shape: Shape, groups: int, rows: bool) -> ProductFrame:
         return ProductFrame(shape, ("m", 0, "n"), merged, (rank - 1, groups))
     merged = [(0,), (1,), (2,), (*range(3, rank + 1),)]
     return ProductFrame(shape, (0, 1, "m", "n"), merged, (1, groups))
+
+
+def weight_source(windows: Windows, terms: Terms, rows: bool, k: Extent) -> Source:
+    """Return the weight as an operand: rows are output channels, or columns if `rows`."""
+    if windows.is_transposed:
+        return lambda block: GatheredWeight(windows, block, terms, not rows, k).reader()
+    frame = weight_frame(windows, rows)
+    return operand(windows.op.weight, frame, terms, k, is_lhs=not rows)
 
 
 def weight_frame(windows: Windows, rows: bool) -> ProductFrame:
@@ -171,10 +202,7 @@ def image_source(
     if isinstance(elements, int) and elements >= INDEXED:
         raise NoKernel("data of 2^31 elements or more")
 
-    def source(block: ProductBlock) -> Reader:
-        return Gather(windows, block, terms, positions, rows, k).reader()
-
-    return source
+    return lambda block: GatheredWindows(windows, block, terms, rows, k, positions).reader()
 
 
 def image_frame(windows: Windows, rows: bool) -> ProductFrame | None:
@@ -191,40 +219,92 @@ def image_frame(windows: Windows, rows: bool) -> ProductFrame | None:
 
 
 @dataclass
-class Gather:
-    """Tiles of windows: their offsets in the data, and which of them are in it."""
+class GatheredTiles:
+    """Tiles of an operand whose elements are at computed offsets."""
 
     windows: Windows
     block: ProductBlock
     terms: Terms
-    positions: Sequence[Extent]
     rows: bool
-    """Whether positions are the rows, and terms the columns."""
+    """Whether terms are the columns, or else the rows."""
     k: Extent
 
-    def along(self, tile: SSAValue, *, is_term: bool) -> SSAValue:
-        """Return a line of numbers as the rows or columns of a matrix."""
-        (size,) = tile_of(tile).get_shape()
-        return self.block.writer.reshape(tile, (1, size) if is_term is self.rows else (size, 1))
+    @property
+    def side(self) -> str:
+        return "m" if self.rows else "n"
 
-    def line(self, axis: str, number: SSAValue, *, is_term: bool) -> SSAValue:
-        return self.along(self.block.starts(axis, number), is_term=is_term)
+    def line(self, axis: str, number: SSAValue) -> SSAValue:
+        """Return the positions along an axis as the rows or columns of a matrix."""
+        positions = self.block.starts(axis, number)
+        (size,) = tile_of(positions).get_shape()
+        is_row = (axis == "k") is self.rows
+        return self.block.writer.reshape(positions, (1, size) if is_row else (size, 1))
+
+    def parts(self, number: SSAValue) -> tuple[dict[str, SSAValue], SSAValue]:
+        """Return the indices in the weight of a tile of terms, and which terms there are."""
+        w, sizes = self.block.writer, self.windows.terms
+        term = self.line("k", number)
+        indices = w.decomposed(term, [*sizes.values()])
+        return dict(zip(sizes, indices, strict=True)), w.less(term, w.size(self.k))
+
+    def scaled(self, index: SSAValue, strides: Mapping[str, Extent], axis: str) -> SSAValue:
+        """Return the offset of an index along an axis."""
+        return self.block.writer.multiply(index, self.block.writer.size(strides[axis]))
+
+    def gathered(self, value: SSAValue, offset: SSAValue, mask: SSAValue) -> SSAValue:
+        """Load the elements of a tensor at offsets, zeros where there is none."""
+        w, tile = self.block.writer, self.block.tile
+        shape = (tile[self.side], tile["k"]) if self.rows else (tile["k"], tile[self.side])
+        offset, mask = w.broadcast(offset, shape), w.broadcast(mask, shape)
+        element = tensor_type(value).element_type
+        loaded = w.gather(self.block.pointers[value], offset, mask, 0, element)
+        return converted(w, loaded, value, self.terms)
+
+
+@dataclass
+class GatheredWeight(GatheredTiles):
+    """Tiles of the weight of a transposed convolution, whose output channels are between terms."""
+
+    def reader(self) -> Reader:
+        """Return the function that gathers the tile for a tile of terms."""
+        w, strides = self.block.writer, self.windows.weight_strides
+        channel = self.line(self.side, self.block.index[self.side])
+        seen = w.less(channel, w.size(self.windows.channels))
+        base = self.scaled(channel, strides, "O")
+        if self.windows.op.groups > 1:
+            group = self.block.index[1 if self.rows else 0]
+            first = w.multiply(group, w.size(self.windows.terms["I"]))
+            base = w.add(base, self.scaled(first, strides, "I"))
+
+        def read(number: SSAValue | None) -> SSAValue:
+            assert number is not None
+            (parts, mask), offset = self.parts(number), base
+            for axis, part in parts.items():
+                offset = w.add(offset, self.scaled(part, strides, axis))
+            return self.gathered(self.windows.op.weight, offset, w.both(mask, seen))
+
+        return read
+
+
+@dataclass
+class GatheredWindows(GatheredTiles):
+    """Tiles of windows: their offsets in the data, and which of them are in it."""
+
+    positions: Sequence[Extent]
 
     def reader(self) -> Reader:
         """Return the function that gathers the tile for a tile of terms; what does not depend on
         terms is computed at once."""
         w, op = self.block.writer, self.windows.op
-        side = "m" if self.rows else "n"
-        position = self.line(side, self.block.index[side], is_term=False)
-        end = w.size(volume(self.positions))
-        seen = w.less(position, end)
+        position = self.line(self.side, self.block.index[self.side])
+        seen = w.less(position, w.size(volume(self.positions)))
         place = w.decomposed(position, self.positions)
         image = place.pop(0) if self.rows else self.block.index[0]
-        group = self.block.index[0 if self.rows else 1]
-        base = self.scaled(image, "N")
+        base = self.scaled(image, self.windows.strides, "N")
         if op.groups > 1:
-            channels = w.size(self.windows.terms["I"])
-            base = w.add(base, self.scaled(w.multiply(group, channels), "C"))
+            group = self.block.index[0 if self.rows else 1]
+            first = w.multiply(group, w.size(self.windows.terms["I"]))
+            base = w.add(base, self.scaled(first, self.windows.strides, "C"))
         starts = [self.start(*pair) for pair in zip(self.windows.windows, place, strict=True)]
 
         def read(number: SSAValue | None) -> SSAValue:
@@ -233,13 +313,12 @@ class Gather:
 
         return read
 
-    def scaled(self, index: SSAValue, axis: str) -> SSAValue:
-        """Return the offset of an index along an axis of the data."""
-        return self.block.writer.multiply(index, self.block.writer.size(self.windows.strides[axis]))
-
     def start(self, window: Window, place: SSAValue) -> SSAValue:
-        """Return the first position in the data of the window of an output position."""
+        """Return the first position in the data of the window of an output position; of a
+        transposed convolution, that of the first tap, times the stride."""
         w = self.block.writer
+        if self.windows.is_transposed:
+            return w.add(place, w.size(window.before)) if window.before else place
         start = w.scaled(place, window.stride) if window.stride != 1 else place
         return w.subtract(start, w.size(window.before)) if window.before else start
 
@@ -247,39 +326,39 @@ class Gather:
         self, number: SSAValue, base: SSAValue, starts: Sequence[SSAValue], seen: SSAValue
     ) -> SSAValue:
         """Gather the tile of a tile of terms; zeros are beyond the edges."""
-        w = self.block.writer
-        term = self.line("k", number, is_term=True)
-        sizes = self.windows.terms
-        mask = w.both(w.less(term, w.size(self.k)), seen)
-        parts = dict(zip(sizes, w.decomposed(term, [*sizes.values()]), strict=True))
-        offset = w.add(base, self.scaled(parts["I"], "C"))
+        w, strides = self.block.writer, self.windows.strides
+        parts, mask = self.parts(number)
+        mask = w.both(mask, seen)
+        offset = w.add(base, self.scaled(parts["I"], strides, "C"))
         for window, start in zip(self.windows.windows, starts, strict=True):
             tap = parts[window.axis]
             step = w.scaled(tap, window.dilation) if window.dilation != 1 else tap
-            at = w.add(start, step)
-            if window.before or window.after:
-                size = w.size(self.windows.data_sizes[window.axis])
-                # A position before the first is a large number without a sign.
-                within = w.compare(ComparisonPredicate.LESS_THAN, at, size, unsigned=True)
-                mask = w.both(mask, within)
-            offset = w.add(offset, self.scaled(at, window.axis))
-        return converted(w, self.gathered(offset, mask), self.windows.op.data, self.terms)
+            at, inside = self.element(window, start, step)
+            mask = mask if inside is None else w.both(mask, inside)
+            offset = w.add(offset, self.scaled(at, strides, window.axis))
+        return self.gathered(self.windows.op.data, offset, mask)
 
-    def gathered(self, offset: SSAValue, mask: SSAValue) -> SSAValue:
-        w, data = self.block.writer, self.windows.op.data
-        side = self.block.tile["m" if self.rows else "n"], self.block.tile["k"]
-        shape = side if self.rows else side[::-1]
-        element = tensor_type(data).element_type
-        pointers = w.broadcast(self.block.pointers[data], shape)
-        pointers = w.insert(OffsetOp(pointers, w.broadcast(offset, shape)))
-        zero = w.number(0, device_element(element), shape)
-        load = LoadPtrTkoOp(
-            pointers, w.broadcast(mask, shape), zero, None, memory_ordering_semantics=WEAK
-        )
-        tile = w.insert(load)
-        return w.convert(tile, device_element(element), i1) if element == i1 else tile
+    def element(
+        self, window: Window, start: SSAValue, step: SSAValue
+    ) -> tuple[SSAValue, SSAValue | None]:
+        """Return the positions in the data of a tap of windows, and which of them exist; None if
+        all do."""
+        w, size = self.block.writer, self.windows.data_sizes[window.axis]
+        if not self.windows.is_transposed:
+            at = w.add(start, step)
+            return at, within(w, at, size) if window.before or window.after else None
+        at, rest = w.divided(w.subtract(start, step), w.size(window.stride))
+        is_there = w.compare(ComparisonPredicate.EQUAL, rest, w.size(0))
+        return at, w.both(is_there, within(w, at, size))
+
+
+def within(w: TileWriter, position: SSAValue, size: Extent) -> SSAValue:
+    """Return whether positions are in a dimension; one before the first is a large number without a
+    sign."""
+    return w.compare(ComparisonPredicate.LESS_THAN, position, w.size(size), unsigned=True)
 
 
 CONVOLUTIONS: dict[type[Operation], Family] = dict.fromkeys(
-    (Conv1dOp, Conv2dOp, Conv3dOp), convolution
+    (Conv1dOp, Conv1dTransposeOp, Conv2dOp, Conv2dTransposeOp, Conv3dOp, Conv3dTransposeOp),
+    convolution,
 )

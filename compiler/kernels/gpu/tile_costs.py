@@ -23,7 +23,7 @@ SUMS = 128
 """The sums that a thread holds in registers beside the operands."""
 TERMS = 512
 """The products that a thread without tensor cores adds in a step: its operands are in registers."""
-GATHERED = 32
+GATHERED = 16
 """The elements that a thread gathers in a step: their addresses are in registers."""
 PARTS = (1, 2, 4, 8, 16, 32)
 STAGES = 3
@@ -101,6 +101,8 @@ class ProductSpace(Space[ProductTiles]):
         rows, columns = (
             [s for s in SIDES if s <= max(16, power_of_two(n))] for n in (self.m, self.n)
         )
+        # A row of less than a line is a slow transfer.
+        columns = [s for s in columns if s == columns[-1] or s * self.bytes >= LINES[0]]
         lines = LINES if self.on_tensor_cores else (LINES[0] // 2, LINES[0])
         terms = {min(line // self.bytes, max(16, power_of_two(self.k))) for line in lines}
         for m, n, k, parts in product(rows, columns, sorted(terms), PARTS):
@@ -119,9 +121,11 @@ class ProductSpace(Space[ProductTiles]):
         shared = STAGES * (m + n) * k * self.bytes
         if side * k > GATHERED * threads or shared > self.target.l1_cache:
             return False
-        if self.on_tensor_cores:
-            return m * n <= SUMS * threads
-        return m * n * self.bytes <= SUMS // 2 * 4 * threads and m * n * k <= TERMS * threads
+        # Bytes whose terms are not in rows are put into rows in registers, too.
+        sums = SUMS if self.on_tensor_cores and self.bytes > 1 else SUMS // 2
+        wide = max(4, self.bytes) // 4
+        fit = m * n * wide <= sums * threads
+        return fit and (self.on_tensor_cores or m * n * k * wide <= TERMS * threads)
 
     def estimate(self, candidate: ProductTiles) -> float:
         c = candidate
@@ -134,7 +138,7 @@ class ProductSpace(Space[ProductTiles]):
             compute += GATHER * c.k * (c.m if self.gathered == "m" else c.n)
         load = (c.m + c.n) * c.k * self.bytes / L2_RATE
         # Blocks of a multiprocessor share its units, and wait for memory at the same time.
-        step = max(LATENCY / (STAGES - 1), resident * (STEP + max(compute, load)))
+        step = max((LATENCY + load) / (STAGES - 1), resident * (STEP + max(compute, load)))
         block = START + steps * step + resident * c.m * c.n * 4 / L2_RATE
         operands = self.batch * (self.m + self.n) * self.k * self.bytes
         time = ceil(blocks / (cores * resident)) * block
@@ -161,7 +165,10 @@ class ProductSpace(Space[ProductTiles]):
         return rate * min(1, c.m * c.n / full) ** 0.25
 
     def combination(self, c: ProductTiles, tiles: int) -> float:
-        """Return the cycles of adding the parts: a launch, and twice their bytes."""
+        """Return the cycles of adding the parts: a launch, and the transfer of their bytes to
+        memory and back, or to the second cache if they fit."""
         if c.parts == 1:
             return 0
-        return LAUNCH + 2 * c.parts * tiles * c.m * c.n * 4 / (4 * self.bandwidth)
+        size = c.parts * tiles * c.m * c.n * 4
+        rate = self.bandwidth * (4 if size <= self.target.l2_cache else 1)
+        return LAUNCH + 2 * size / rate

@@ -8,6 +8,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from ....dialects.relax.contraction.attention import AttentionOp
+from ....dialects.relax.data.manipulation import TransposeOp
 from ....dialects.sizes import TooComplex
 from ....dialects.target import Target
 from ....dialects.tir.functions import UnknownExtent
@@ -21,6 +22,7 @@ from .tile_builder import Family, OnTiles, TileKernel, group_of, kernel_from
 from .tile_convolutions import CONVOLUTIONS
 from .tile_products import PRODUCTS
 from .tile_scan import SCANS, scan_program
+from .tile_transposition import transposition
 
 __all__ = ["FAMILIES", "gpu_kernel_of", "tile_kernel_of"]
 
@@ -32,7 +34,8 @@ FAMILIES: Mapping[type[Operation], Family] = {
     **dict.fromkeys(SCANS, scan_program),
     AttentionOp: attention_program,
 }
-"""The families by the operations that they compute. The first such operation of a group decides."""
+"""The families by the operations that they compute. The first such operation of a group decides; a
+transposition has a program in groups without one."""
 
 
 def tile_kernel_of(
@@ -47,6 +50,8 @@ def tile_kernel_of(
     Choices are made by estimates, except for those that were `measured`.
     """
     found = [family for op in func.walk() if (family := FAMILIES.get(type(op))) is not None]
+    if any(isinstance(op, TransposeOp) for op in func.walk()):
+        found.append(transposition)
     if not found:
         return None
     try:

@@ -330,25 +330,42 @@ def lrn(op: ops.LRNOp, b: KernelBuilder, data: Tensor) -> Tensor:
     axis, size = op.axis % len(shape), op.size
     before = (size - 1) // 2
     inner = shape[axis + 1 :]
+
+    def range_at(center: Index) -> tuple[Index, Index]:
+        """Return the first channel of the sum of a channel, and how many there are."""
+        low = b.max(center - before, 0)
+        return low, b.min(center + (size - before), shape[axis]) - low
+
+    def square(b: KernelBuilder, outer: Sequence[Index], near: Index, inner: Sequence[Index]):
+        x = widen(b, b.read(data, [*outer, near, *inner]))
+        return multiply(b, x, x)
+
+    def sum_at(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        low, count = range_at(index[axis])
+        outer, rest = index[:axis], index[axis + 1 :]
+        return b.accumulate(
+            (count,),
+            b.number(0.0, wide),
+            lambda total, at: add(b, total, square(b, outer, low + at[0], rest)),
+        )
+
     # Each sum has its own loop over its channels. One that moves along, adding a channel in front
     # and subtracting one behind, would do less, but carry its rounding errors from channel to
     # channel.
-    sums = b.alloc(shape, wide)
-    with b.loops(shape[: axis + 1]) as (*outer, center):
-        with b.elements(inner, b.lanes) as index:
-            b.store(b.number(0.0, wide), sums, [*outer, center, *index])
-        low = b.max(center - before, 0)
-        high = b.min(center + (size - before), shape[axis])
-        with (
-            b.loop(high - low, min=low) as near,
-            b.elements(inner, b.lanes) as index,
-        ):
-            x = widen(b, b.read(data, [*outer, near, *index]))
-            at = [*outer, center, *index]
-            b.store(add(b, b.load(sums, at), multiply(b, x, x)), sums, at)
+    sums: Tensor = Elements(shape, wide, sum_at)
+    if not b.target.is_cuda:
+        sums = Buffer(shape, wide, b.alloc(shape, wide))
+        with b.loops(shape[: axis + 1]) as (*outer, center):
+            with b.elements(inner, b.lanes) as index:
+                b.store(b.number(0.0, wide), sums.buffer, [*outer, center, *index])
+            low, count = range_at(center)
+            with b.loop(count, min=low) as near, b.elements(inner, b.lanes) as index:
+                at = [*outer, center, *index]
+                total = add(b, b.load(sums.buffer, at), square(b, outer, near, index))
+                b.store(total, sums.buffer, at)
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        scaled = multiply(b, b.load(sums, index), b.number(op.alpha / size, wide))
+        scaled = multiply(b, b.read(sums, index), b.number(op.alpha / size, wide))
         base = add(b, scaled, b.number(op.bias, wide))
         root = positive_power(b, base, op.beta)
         return divide(b, widen(b, b.read(data, index)), root)

@@ -239,6 +239,28 @@ def copy_phases(
 # Data with as much padding in memory as windows reach, so that they need no conditions.
 
 
+@dataclass(eq=False)
+class Bordered(Tensor):
+    """A tensor with padding around it that is not in memory: lanes of tiles read under a mask."""
+
+    source: Tensor
+    before: Sequence[int]
+    """The padding before the elements of each dimension."""
+    value: float
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        place, inside = [*index], list[SSAValue]()
+        for axis, (size, first) in enumerate(zip(self.source.shape, self.before, strict=True)):
+            if first or size != self.shape[axis]:
+                place[axis] = index[axis] - first
+                inside += b.inside_bounds(place[axis], 0, size)
+        return b.choose(
+            inside,
+            lambda: b.read(self.source, place),
+            lambda: b.number(self.value, self.element),
+        )
+
+
 def padded(
     b: KernelBuilder,
     data: Tensor,
@@ -258,6 +280,8 @@ def padded(
         kept[axis] = b.larger(0, b.smaller(extent, reach - window.before))
     if (*shape,) == data.shape and not any(before):
         return data
+    if b.target.is_cuda:
+        return Bordered((*shape,), data.element, data, before, value)
     result, tensor = with_margin(b, (*shape,), data.element, margin)
     ends = [n + first for n, first in zip(kept, before, strict=True)]
     # The borders of `split_phases` with one phase: filled first, and the data copied between them.

@@ -20,6 +20,8 @@ from .phases import covered, inner_places
 
 UNROLLED = 32
 """Windows of up to this many elements are unrolled; larger ones become a loop."""
+UNROLLED_ON_GPU = 9
+"""The same for GPUs, where each element has an address and a mask: more take long to assemble."""
 
 Combine: TypeAlias = Callable[[KernelBuilder, SSAValue, SSAValue], SSAValue]
 
@@ -50,7 +52,8 @@ def combined(
     """Combine the elements at all indices in `ranges`, which are pairs of a start and an extent."""
     extents = [count for _, count in ranges]
     sizes = [extent for extent in extents if isinstance(extent, int)]
-    if len(sizes) == len(extents) and 0 < volume(sizes) <= UNROLLED:
+    most = UNROLLED_ON_GPU if b.target.is_cuda else UNROLLED
+    if len(sizes) == len(extents) and 0 < volume(sizes) <= most:
         # Begin with an element, not with the identity: that is one operation less for each window.
         first, *others = product(*map(range, sizes))
         starts = [start for start, _ in ranges]

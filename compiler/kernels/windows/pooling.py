@@ -280,7 +280,8 @@ def counted(
         )
         return convert(b, b.index(until_high - until_low), element)
 
-    return numbers, b.buffered(Elements((count,), element, compute))
+    table = Elements((count,), element, compute)
+    return numbers, table if b.target.is_cuda else b.buffered(table)
 
 
 # Adaptive pooling: ranges that cover a dimension

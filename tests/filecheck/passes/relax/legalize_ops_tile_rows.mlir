@@ -30,7 +30,7 @@ func.func @softmax(%x: tensor<?x1000xf32>) -> tensor<?x1000xf32> {
 // combine these.
 // CHECK-LABEL: func.func @long_sum
 // CHECK:       tir.prim_func private @fused_sum(%x: memref<2x100000xf16>, [[OUT:%.*]]: memref<2xf16>) {
-// CHECK:         [[PARTS:%.*]] = memref.alloc() {{.*}} : memref<2x49xf32>
+// CHECK:         [[PARTS:%.*]] = memref.alloc() {{.*}} : memref<2x64xf32>
 // CHECK:         tir.launch @kernels::@fused_sum_parts[{{%.*}}, {{%.*}}, {{%.*}}] (%x, [[PARTS]])
 // CHECK:         tir.launch @kernels::@fused_sum[{{%.*}}, {{%.*}}, {{%.*}}] (%x, [[OUT]], [[PARTS]])
 // CHECK:       entry @fused_sum_parts

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from support.gpu.tile_runs import Array, check_operation, check_tiles, random_array
+from support.tables import table_test
 
 ELEMENTS = ("f32", "f16", "bf16", "f64", "i8", "ui8", "i32", "i64")
 REDUCTIONS = ("sum", "mean", "max", "min", "prod")
@@ -175,14 +176,35 @@ def test_element_wise_operations_behind_a_softmax_are_fused():
     check_tiles(text, arrays, 2e-5, 2e-5)
 
 
-def test_a_reduction_and_its_operand_make_two_results():
-    text = """
-        func.func @main(%x: tensor<7x65xf32>) -> (tensor<7x65xf32>, tensor<7x1xf32>) {
-          %0 = relax.max %x {axis = [1], keepdims = true} : (tensor<7x65xf32>) -> tensor<7x1xf32>
-          %1 = relax.subtract %x, %0 : (tensor<7x65xf32>, tensor<7x1xf32>) -> tensor<7x65xf32>
-          return %1, %0 : tensor<7x65xf32>, tensor<7x1xf32>
-        }"""
-    check_tiles(text, [random_array((7, 65), "f32")])
+@pytest.mark.parametrize(("width", "entries"), [(65, 1), (40001, 3)])
+def test_a_reduction_and_its_operand_make_two_results(width: int, entries: int):
+    whole, row = f"tensor<7x{width}xf32>", "tensor<7x1xf32>"
+    text = f"""
+        func.func @main(%x: {whole}) -> ({whole}, {row}) {{
+          %0 = relax.max %x {{axis = [1], keepdims = true}} : ({whole}) -> {row}
+          %1 = relax.subtract %x, %0 : ({whole}, {row}) -> {whole}
+          return %1, %0 : {whole}, {row}
+        }}"""
+    kernel = check_tiles(text, [random_array((7, width), "f32")])
+    assert len(kernel.entries) == entries
+
+
+SHARED = [
+    ("argmax", "axis = 1 : i64", (2, 70001), (2,), 3),
+    ("nn.softmax", "", (2, 70001), (2, 70001), 3),
+    ("nn.log_softmax", "axis = 0 : i64", (9001, 3), (9001, 3), 3),
+    ("nn.l2_normalize", "eps = 1.0e-10 : f64, axis = [0, 1]", (300, 401), (300, 401), 2),
+]
+
+
+@table_test("name, properties, shape, result, entries", SHARED)
+def test_folds_of_long_rows_are_entries(
+    name: str, properties: str, shape: tuple[int, ...], result: tuple[int, ...], entries: int
+):
+    element = "i64" if name == "argmax" else "f32"
+    data = [random_array(shape, "f32")]
+    kernel = check_operation(name, properties, data, ["f32"], result, element=element)
+    assert len(kernel.entries) == entries
 
 
 @pytest.mark.parametrize("element", ["f32", "f16"])

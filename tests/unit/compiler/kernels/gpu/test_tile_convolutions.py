@@ -53,6 +53,27 @@ def test_lines_and_volumes():
     check("padding = [1, 0, 1]", "2x3x5x6x7xf32", "5x3x3x3x3xf32", "2x5x5x4x7xf32", 3)
 
 
+TRANSPOSED = [
+    ("", "2x6x5x7", "6x4x3x3", "2x4x7x9"),
+    ("strides = [2, 2], padding = [1, 1]", "1x3x5x7", "3x5x4x4", "1x5x10x14"),
+    ("strides = [3, 1], dilation = [1, 2], groups = 2", "2x6x5x7", "6x2x2x3", "2x4x14x11"),
+    ("strides = [2, 2], output_padding = [1, 0]", "2x3x5x7", "3x5x1x3", "2x5x10x15"),
+    (f"{NHWC.replace('HWIO', 'HWOI')}, strides = [2, 2]", "2x5x7x6", "2x2x4x6", "2x10x14x4"),
+]
+
+
+@table_test("properties, data, weight, result", TRANSPOSED)
+def test_transposed(properties: str, data: str, weight: str, result: str):
+    body = f"%r = relax.nn.conv2d_transpose %a, %b {{{properties}}} : (<A>, <B>) -> <R>"
+    for element in ("f32", "f16"):
+        types = [f"{shape}x{element}" for shape in (data, weight, result)]
+        check_product(body, *types[:2], result=types[2])
+    rank = data.count("x") + 1
+    types = [f"{shape}xf32" for shape in (data, weight, result)]
+    sizes = "?x" * rank + "f32"
+    check_product(body, *types[:2], result=types[2], shown=(sizes, types[1], sizes))
+
+
 @pytest.mark.parametrize("layout", ["", NHWC])
 def test_fused_behind(layout: str):
     body = f"""%0 = relax.nn.conv2d %a, %b {{{layout}}} : (<A>, <B>) -> <R>
