@@ -17,14 +17,14 @@ SIDES = (16, 32, 64, 128, 256)
 LINES = (64, 128)
 """The bytes of a row of an operand's tile: one or two sectors of a transfer."""
 WARP = 32
-WARPS = (4, 8)
-"""The warps of a block that compute."""
+WARPS = {4: 256, 8: 512}
+"""The warps of a block that compute, and the products that each of their threads adds in a step at
+most if there are no tensor cores: its operands are in registers."""
 SUMS = 128
 """The sums that a thread holds in registers beside the operands."""
-TERMS = 512
-"""The products that a thread without tensor cores adds in a step: its operands are in registers."""
 GATHERED = 16
-"""The elements that a thread gathers in a step: their addresses are in registers."""
+"""The elements that a thread gathers in a step: their addresses are in registers. Without tensor
+cores, a quarter of them."""
 PARTS = (1, 2, 4, 8, 16, 32)
 STAGES = 3
 """The tiles of each operand that are in shared memory at a time: one in use, others under way."""
@@ -107,7 +107,7 @@ class ProductSpace(Space[ProductTiles]):
         terms = {min(line // self.bytes, max(16, power_of_two(self.k))) for line in lines}
         for m, n, k, parts in product(rows, columns, sorted(terms), PARTS):
             most = ceil(self.k / k) if self.known else 1
-            warps = next((each for each in WARPS if self.fits(m, n, k, WARP * each)), None)
+            warps = next((each for each in WARPS if self.fits(m, n, k, each)), None)
             if warps is not None and parts <= most:
                 yield ProductTiles(m, n, k, parts, warps)
 
@@ -115,17 +115,19 @@ class ProductSpace(Space[ProductTiles]):
     def on_tensor_cores(self) -> bool:
         return self.kind_of_terms not in ("f32", "f64")
 
-    def fits(self, m: int, n: int, k: int, threads: int) -> bool:
-        """Return whether the tiles fit into shared memory, and into the registers of threads."""
+    def fits(self, m: int, n: int, k: int, warps: int) -> bool:
+        """Return whether the tiles fit into shared memory, and into the registers of warps."""
+        threads, wide = WARP * warps, max(4, self.bytes) // 4
+        gathered, sums = GATHERED * threads, SUMS * threads
+        if not self.on_tensor_cores:
+            gathered, sums = gathered // 4, sums // 2
+            if m * n * k * wide > WARPS[warps] * threads:
+                return False
+        elif self.bytes == 1:
+            sums //= 2  # columns of bytes are put into rows in registers
         side = {"m": m, "n": n}.get(self.gathered, 0)
         shared = STAGES * (m + n) * k * self.bytes
-        if side * k > GATHERED * threads or shared > self.target.l1_cache:
-            return False
-        # Bytes whose terms are not in rows are put into rows in registers, too.
-        sums = SUMS if self.on_tensor_cores and self.bytes > 1 else SUMS // 2
-        wide = max(4, self.bytes) // 4
-        fit = m * n * wide <= sums * threads
-        return fit and (self.on_tensor_cores or m * n * k * wide <= TERMS * threads)
+        return side * k <= gathered and m * n * wide <= sums and shared <= self.target.l1_cache
 
     def estimate(self, candidate: ProductTiles) -> float:
         c = candidate
