@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, UnitAttr
 from xdsl.dialects.memref import GlobalOp
@@ -14,7 +15,7 @@ from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
 from ..interpreters.signature import entry_function
 from ..native.compiled import text_of
-from .assemble import assemble, resources
+from .assemble import Resources, assemble, resources
 from .debug_places import with_scopes
 from .program import check_host_functions, entry_kinds
 
@@ -39,18 +40,19 @@ def kernel_files(module: ModuleOp, entry: str, target: Target, kind: str) -> tup
     kernels = next((op for op in module.ops if isinstance(op, TileModuleOp)), None)
     if kernels is None:
         raise PasslineError(f"@{entry} has no kernels for {target}")
+    taken: Mapping[str, Resources] = {}
     if kind == "cubin":
         code = assemble(kernels, target)
-        taken = resources(code).items()
+        taken = resources(code)
     else:
-        code, taken = write_tile_bytecode(with_scopes(kernels)), ()
+        code = write_tile_bytecode(with_scopes(kernels))
     host = ModuleOp([_small(op.clone()) for op in module.ops if op is not kernels])
     manifest = {
         "format": "passline kernels",
         "target": target.cpu,
         "function": entry,
         "entries": {name: list(kinds) for name, kinds in entry_kinds(kernels).items()},
-        "resources": {name: vars(each) for name, each in taken},
+        "resources": {name: vars(each) for name, each in taken.items()},
         "host": text_of(host),
     }
     return code, json.dumps(manifest, indent=1) + "\n"

@@ -180,7 +180,7 @@ class ProductPlan:
         if self.tiles.parts == 1:
             return TileLaunches([self.whole()])
         shape = (self.tiles.parts, *self.product.batch, self.product.m, self.product.n)
-        combination = replace(self, tiles=replace(self.tiles, m=16))
+        combination = replace(self, tiles=replace(self.tiles, m=16, warps=4))
         launches = [self.partial(shape), combination.combined(shape)]
         return TileLaunches(launches, [(shape, self.product.terms.total)])
 
@@ -190,7 +190,8 @@ class ProductPlan:
         """Return the launch of an entry that computes all."""
         w = self.writer(self.group.tensors)
         block = self.block(w)
-        self.finish(block, self.sums(block, (w.size(0), w.size(self.steps))))
+        end = w.size(self.steps, hidden=self.steps != 1)
+        self.finish(block, self.sums(block, (w.size(0), end)))
         return self.launch(w, range(len(self.group.tensors)))
 
     def partial(self, shape: Shape) -> TileLaunch:
@@ -241,7 +242,8 @@ class ProductPlan:
         self, values: Sequence[SSAValue], suffix: str = "", more: Sequence[Attribute] = ()
     ) -> TileWriter:
         elements = [tensor_type(value).element_type for value in values]
-        return TileWriter(f"{self.group.func.sym_name.data}{suffix}", [*elements, *more])
+        name = f"{self.group.func.sym_name.data}{suffix}"
+        return TileWriter(name, [*elements, *more], warps=self.tiles.warps)
 
     def launch(self, w: TileWriter, tensors: Sequence[int], parts: int = 1) -> TileLaunch:
         grid = (volume((*self.product.batch, *self.counts)), parts)

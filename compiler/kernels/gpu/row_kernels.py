@@ -121,7 +121,7 @@ class RowPlan:
         """Return the launch of one entry that computes all, its rows in tiles if there is a
         `span`."""
         values = self.group.tensors
-        w = TileWriter(self.name(), elements_of(values))
+        w = TileWriter(self.name(), elements_of(values), bulk=False)
         bounds = None if span is None else (w.size(span[0]), w.size(span[1]))
         tiles = self.tiles(self.program(w, bounds))
         tiles.compute()
@@ -158,7 +158,7 @@ class RowPlan:
     def split(self, parts: int) -> TileLaunches:
         """Return the entries of blocks that share rows: one for each fold, whose parts the entries
         after it combine, then those of the results."""
-        w = TileWriter(self.name(), elements_of(self.group.tensors))
+        w = TileWriter(self.name(), elements_of(self.group.tensors), bulk=False)
         tiles = self.tiles(self.program(w, (w.size(0), w.size(volume(self.trips)))))
         tiles.compute()
         kinds, per_row = tiles.program.kinds, sorted({*tiles.per_row}, reverse=True)
@@ -182,7 +182,7 @@ class SharedRows:
         """Return the launch of the entry that stores the parts of a fold."""
         plan, kinds = self.plan, self.kinds[: number + 1]
         elements = [*elements_of(plan.group.func.args), *kinds]
-        w = TileWriter(plan.name(f"_parts{number or ''}"), elements)
+        w = TileWriter(plan.name(f"_parts{number or ''}"), elements, bulk=False)
         part = w.block_indices()[1]
         tiles = self.tiles(w, w.pointers[plan.inputs : -1], part)
         total = part_of_rows(tiles)
@@ -195,7 +195,7 @@ class SharedRows:
         """Return the launch of the entry that stores the results with one element for each row, or
         the others."""
         plan, count = self.plan, len(self.plan.group.tensors)
-        w = TileWriter(plan.name(name), [*elements_of(plan.group.tensors), *self.kinds])
+        w = TileWriter(plan.name(name), [*elements_of(plan.group.tensors), *self.kinds], bulk=False)
         tiles = self.tiles(w, w.pointers[count:], w.block_indices()[1])
         tiles.compute()
         tiles.store(w.pointers[plan.inputs : count], (per_row,))

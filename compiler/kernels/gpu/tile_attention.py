@@ -26,6 +26,7 @@ from .group_tiles import GroupTiles
 from .row_frame import RowFrame, broadcast_row, plain_frame
 from .row_program import RowProgram
 from .tile_builder import TileGroup, TileLaunch, TileLaunches, elements_of
+from .tile_costs import FASTER
 from .tile_writer import TileReduction, TileWriter, power_of_two, tile_of
 
 __all__ = ["attention_program"]
@@ -36,6 +37,8 @@ LOWEST = -3.4028234663852886e38
 LONGEST = 256
 """The largest length of queries and values whose tiles fit into the memory of a block."""
 
+SHORT_QUERIES = 1 << 12
+"""The bytes of queries up to which a tile is of 4 warps."""
 SHORT = 7
 """The tiles of keys that are not worth a second entry."""
 PARTS_LIMIT = 16
@@ -58,6 +61,13 @@ class AttentionPlan:
     keys: int
     """The keys of a tile."""
 
+    def writer(self, suffix: str, values: Sequence[SSAValue], more: int = 0) -> TileWriter:
+        """Return the writer of an entry on `values`, and on tensors of what blocks carry."""
+        assert isinstance(dim := self.group.sizes[self.op.query][3], int)
+        elements = [*elements_of(values), *[step_type(self.element)] * more]
+        warps = 8 if self.queries * row_bytes(self.element, dim) > SHORT_QUERIES else 4
+        return TileWriter(f"{self.group.func.sym_name.data}{suffix}", elements, warps=warps)
+
     @property
     def element(self) -> Attribute:
         return tensor_type(self.op.query).element_type
@@ -77,8 +87,7 @@ class AttentionPlan:
 
     def whole(self) -> TileLaunches:
         """Return one entry, whose blocks traverse all keys."""
-        w = TileWriter(self.group.func.sym_name.data, elements_of(self.group.tensors))
-        block = self.block(w)
+        block = self.block(self.writer("", self.group.tensors))
         return TileLaunches([self.stored(block, block.traversed())])
 
     def stored(self, block: AttentionBlock, carried: Carried) -> TileLaunch:
@@ -110,11 +119,11 @@ class AttentionPlan:
         """Return two entries: one that traverses parts of the keys, and one that combines what its
         blocks carry."""
         batch, rows, heads, dim = self.frame.shape
-        wide, name = step_type(self.element), self.group.func.sym_name.data
+        wide = step_type(self.element)
         shape = (batch, heads, parts, rows)
         buffers = [((*shape, n), wide) for n in (1, 1, dim)]
         inputs, count = len(self.group.func.args), len(self.group.tensors)
-        w = TileWriter(f"{name}_parts", [*elements_of(self.group.func.args), wide, wide, wide])
+        w = self.writer("_parts", self.group.func.args, more=3)
         block, part = self.block(w), w.block_indices()[1]
         each = w.size(-(-self.key_tiles // parts))
         first = w.multiply(part, each)
@@ -124,7 +133,7 @@ class AttentionPlan:
         grid = (volume(self.counts), parts)
         tensors = [*range(inputs), *range(count, count + 3)]
         launch = TileLaunch(w.finish(), grid, tensors, [*w.sizes])
-        w = TileWriter(name, [*elements_of(self.group.tensors), wide, wide, wide])
+        w = self.writer("", self.group.tensors, more=3)
         block, views = self.block(w), self.carried_views(w, shape)
 
         def step(number: SSAValue, carried: Carried) -> Carried:
@@ -375,15 +384,26 @@ class AttentionBlock:
 
 
 def tile_sizes(element: Attribute, query: Shape, key: Shape, target: Target) -> tuple[int, int]:
-    """Return the queries and the keys of a tile: as many as the memory of a block holds beside two
-    tiles of keys and values that are on their way."""
+    """Return the queries and the keys of a tile: as many as registers hold, and the memory of a
+    block beside two tiles of keys and values that are on their way."""
     assert isinstance(element, FixedBitwidthType)
     assert isinstance(dim := query[3], int)
-    row = power_of_two(dim) * element.bitwidth // 8
-    queries, keys = (128, 64) if element.bitwidth <= 16 else (64, 32)
+    row = row_bytes(element, dim)
+    if element.bitwidth > 16:  # without tensor cores, both operands of a product are in registers
+        queries, keys = (32, 16) if dim <= 64 else (16, 16)
+    elif target.cpu in FASTER:
+        queries, keys = 128 if dim <= 128 else 64, 64
+    else:
+        queries, keys = 64, 64 if dim <= 64 else 32
     while queries > 16 and (queries + 4 * keys) * row > target.l1_cache:
         queries //= 2
     return at_most(queries, query[1]), at_most(keys, key[1])
+
+
+def row_bytes(element: Attribute, dim: int) -> int:
+    """Return the bytes of a query in a tile."""
+    assert isinstance(element, FixedBitwidthType)
+    return power_of_two(dim) * element.bitwidth // 8
 
 
 def at_most(count: int, extent: Extent) -> int:

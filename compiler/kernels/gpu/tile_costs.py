@@ -11,16 +11,25 @@ from ....dialects.target import Target
 from ..choices import Form, Space
 from .tile_writer import power_of_two
 
-__all__ = ["UNKNOWN", "ProductSpace", "ProductTiles"]
+__all__ = ["FASTER", "UNKNOWN", "ProductSpace", "ProductTiles"]
 
 SIDES = (16, 32, 64, 128, 256)
 LINES = (64, 128)
 """The bytes of a row of an operand's tile: one or two sectors of a transfer."""
+WARP = 32
+WARPS = {4: 256, 8: 512}
+"""The warps of a block that compute, and the products that each of their threads adds in a step at
+most if there are no tensor cores: its operands are in registers."""
+SUMS = 128
+"""The sums that a thread holds in registers beside the operands."""
+GATHERED = 16
+"""The elements that a thread gathers in a step: their addresses are in registers. Without tensor
+cores, a quarter of them."""
 PARTS = (1, 2, 4, 8, 16, 32)
 STAGES = 3
 """The tiles of each operand that are in shared memory at a time: one in use, others under way."""
 ACCUMULATOR = 128 << 10
-"""The bytes of the registers that sums may take: half of those of a multiprocessor."""
+"""The bytes of the registers of a multiprocessor that sums may take: half of them."""
 
 L2_RATE = 64
 """The bytes that a multiprocessor gets from the second cache in a cycle."""
@@ -36,18 +45,18 @@ FULL_TILE = 128 * 128
 """The elements of a tile from which on units are full."""
 LATENCY = 800
 """The cycles until an operand's tile is there."""
-WARPGROUP = 64
-"""The rows that a warpgroup multiplies at once, at twice the rate of its warps one by one."""
 MIN_REGISTERS = 16 << 10
 """The bytes of registers of a block with small tiles, in sums."""
 GATHER = 0.1
 """The cycles in which the offset and the mask of an element are computed, and it is loaded."""
-GATHERED = 8 << 10
-"""The bytes of the largest tile that is gathered: registers hold the addresses of elements, too."""
 UNKNOWN = {"batch": 16, "m": 512, "n": 512, "k": 512}
 """The sizes for which tiles are chosen where they are not known."""
 RATES = {"f16": 1024, "tf32": 512, "i8": 2048, "f32": 128, "f64": 64}
 """The products that a multiprocessor adds in a cycle, by the type of the operands."""
+FASTER = {"sm_90": 2, "sm_100": 4}
+"""How many times as many tensor cores add that read tiles of `FAST_ROWS` rows from shared memory,
+by the processors that have such."""
+FAST_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,8 @@ class ProductTiles:
     k: int
     parts: int
     """The blocks that share the terms of a tile."""
+    warps: int
+    """The warps of a block that compute."""
 
 
 @dataclass(frozen=True)
@@ -92,22 +103,31 @@ class ProductSpace(Space[ProductTiles]):
         )
         # A row of less than a line is a slow transfer.
         columns = [s for s in columns if s == columns[-1] or s * self.bytes >= LINES[0]]
-        terms = {min(line // self.bytes, max(16, power_of_two(self.k))) for line in LINES}
+        lines = LINES if self.on_tensor_cores else (LINES[0] // 2, LINES[0])
+        terms = {min(line // self.bytes, max(16, power_of_two(self.k))) for line in lines}
         for m, n, k, parts in product(rows, columns, sorted(terms), PARTS):
             most = ceil(self.k / k) if self.known else 1
-            if self.fits(m, n, k) and parts <= most:
-                yield ProductTiles(m, n, k, parts)
+            warps = next((each for each in WARPS if self.fits(m, n, k, each)), None)
+            if warps is not None and parts <= most:
+                yield ProductTiles(m, n, k, parts, warps)
 
-    def fits(self, m: int, n: int, k: int) -> bool:
-        """Return whether the tiles fit into shared memory and registers."""
-        wide = max(4, self.bytes)
-        shared = STAGES * (m + n) * k * self.bytes
-        # Without tensor cores, registers hold operands too.
-        room = ACCUMULATOR // 2 if self.is_scalar else ACCUMULATOR
+    @property
+    def on_tensor_cores(self) -> bool:
+        return self.kind_of_terms not in ("f32", "f64")
+
+    def fits(self, m: int, n: int, k: int, warps: int) -> bool:
+        """Return whether the tiles fit into shared memory, and into the registers of warps."""
+        threads, wide = WARP * warps, max(4, self.bytes) // 4
+        gathered, sums = GATHERED * threads, SUMS * threads
+        if not self.on_tensor_cores:
+            gathered, sums = gathered // 4, sums // 2
+            if m * n * k * wide > WARPS[warps] * threads:
+                return False
+        elif self.bytes == 1:
+            sums //= 2  # columns of bytes are put into rows in registers
         side = {"m": m, "n": n}.get(self.gathered, 0)
-        if side * k * max(2, self.bytes) > GATHERED:
-            return False
-        return m * n * wide <= room and shared <= self.target.l1_cache
+        shared = STAGES * (m + n) * k * self.bytes
+        return side * k <= gathered and m * n * wide <= sums and shared <= self.target.l1_cache
 
     def estimate(self, candidate: ProductTiles) -> float:
         c = candidate
@@ -133,11 +153,6 @@ class ProductSpace(Space[ProductTiles]):
         return max(1, min(self.target.l1_cache // shared, ACCUMULATOR // registers))
 
     @property
-    def is_scalar(self) -> bool:
-        """Whether the products are computed without tensor cores."""
-        return self.kind_of_terms in ("f32", "f64")
-
-    @property
     def bandwidth(self) -> float:
         return MEMORY_RATE * self.target.cores
 
@@ -145,10 +160,10 @@ class ProductSpace(Space[ProductTiles]):
         """Return the products in a cycle: the smaller a tile, the more often operands are read
         from shared memory."""
         rate, full = RATES[self.kind_of_terms], FULL_TILE
-        if self.is_scalar:
-            full //= 4  # registers are enough for smaller tiles
-        elif self.target.cpu in ("sm_90", "sm_100") and c.m >= WARPGROUP:
-            rate *= 2
+        if not self.on_tensor_cores:
+            full //= 4  # no tensor cores: registers are enough for smaller tiles
+        elif c.m >= FAST_ROWS:
+            rate *= FASTER.get(self.target.cpu, 1)
         return rate * min(1, c.m * c.n / full) ** 0.25
 
     def combination(self, c: ProductTiles, tiles: int) -> float:

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
     DenseArrayBase,
+    DictionaryAttr,
     FunctionType,
     IntegerAttr,
     IntegerType,
@@ -21,6 +22,7 @@ from xdsl.dialects.builtin import (
     i1,
     i8,
     i32,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -38,12 +40,13 @@ from ....dialects.cuda_tile.attributes import (
     ComparisonPredicate,
     DivByAttr,
     MemoryOrderingSemantics,
+    OptimizationHintsAttr,
     PaddingValue,
     Signedness,
 )
 from ....dialects.cuda_tile.types import PartitionViewType, PointerType, TensorViewType, TileType
 from ....dialects.relax.types import SmallFloat, is_integer, is_unsigned
-from ....dialects.tir.functions import Extent, Shape, SymbolicExtent, volume
+from ....dialects.tir.functions import Extent, Shape, volume
 from ..choices import NoKernel
 from ..scalars import signless_form
 
@@ -86,7 +89,12 @@ class TileWriter:
     name: str
     elements: Sequence[Attribute]
     """The element types of the tensors."""
-    sizes: dict[SymbolicExtent, SSAValue] = field(default_factory=dict[SymbolicExtent, SSAValue])
+    warps: int = 4
+    """The warps that compute, beside those that copy: 4, or 8, which share its tiles."""
+    bulk: bool = True
+    """Whether tiles of views are copied by the engine for whole tiles (TMA), and not by threads.
+    For it the assembler reserves all registers of a multiprocessor."""
+    sizes: dict[Extent, SSAValue] = field(default_factory=dict[Extent, SSAValue])
     location: LocationAttr = field(default_factory=UnknownLoc)
     """The location of the operations that are written, where it is not that of the entry."""
 
@@ -116,6 +124,9 @@ class TileWriter:
         self.block.add_op(control_ops.ReturnOp(()))
         inputs = self.entry.body.block.arg_types
         self.entry.function_type = FunctionType.from_lists(inputs, ())
+        if self.warps != 4:
+            warps = IntegerAttr(self.warps, i64)
+            self.entry.optimization_hints = _hint("num_worker_warps_per_cta", warps)
         return self.entry
 
     # Numbers
@@ -124,9 +135,10 @@ class TileWriter:
         """Return a tile of one number; in an integer type it wraps around."""
         return self.insert(_splat(value, element, shape))
 
-    def size(self, extent: Extent) -> SSAValue:
-        """Return an extent as an i32."""
-        if not isinstance(extent, SymbolicExtent):
+    def size(self, extent: Extent, *, hidden: bool = False) -> SSAValue:
+        """Return an extent as an i32. One that is known is a parameter if it is to be `hidden`: the
+        assembler may unroll a loop of so many steps completely, which takes minutes."""
+        if isinstance(extent, int) and not hidden:
             return self.number(extent, i32)
         if extent not in self.sizes:
             block = self.entry.body.block
@@ -390,7 +402,9 @@ class TileWriter:
 
     def load(self, view: SSAValue, index: Sequence[SSAValue], element: Attribute) -> SSAValue:
         """Load the tile at `index`; bytes of an i1 are compared with 0."""
-        op = view_ops.LoadViewTkoOp(view, [*index], None, memory_ordering_semantics=WEAK)
+        op = view_ops.LoadViewTkoOp(
+            view, [*index], None, memory_ordering_semantics=WEAK, optimization_hints=self.transfer
+        )
         tile = self.insert(op)
         return self.convert(tile, i8, i1) if element == i1 else tile
 
@@ -411,13 +425,29 @@ class TileWriter:
         if tile_of(tile).element_type == i1:
             tile = self.convert(tile, i1, i8)
         self.block.add_op(
-            view_ops.StoreViewTkoOp(tile, view, [*index], None, memory_ordering_semantics=WEAK)
+            view_ops.StoreViewTkoOp(
+                tile,
+                view,
+                [*index],
+                None,
+                memory_ordering_semantics=WEAK,
+                optimization_hints=self.transfer,
+            )
         )
+
+    @property
+    def transfer(self) -> OptimizationHintsAttr | None:
+        """The hint of loads and stores of views."""
+        return None if self.bulk else _hint("allow_tma", BoolAttr.from_bool(False))
 
 
 def _aligned(pointer: SSAValue) -> module_ops.AssumeOp:
     # Tiles of views are then copied by whole lines (TMA), not element by element.
     return module_ops.AssumeOp(pointer, types=[pointer.type], predicate=DivByAttr(ALIGNMENT))
+
+
+def _hint(name: str, value: Attribute) -> OptimizationHintsAttr:
+    return OptimizationHintsAttr({"default": DictionaryAttr({name: value})})
 
 
 def _splat(value: float, element: Attribute, shape: Sequence[int]) -> shape_ops.ConstantOp:
