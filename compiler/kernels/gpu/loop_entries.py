@@ -35,7 +35,7 @@ from ..choices import NoKernel
 from .lane_program import LaneProgram, Outside, Stride, stored_in
 from .scalar_ops import tile_element
 from .tile_builder import ENTRIES
-from .tile_writer import TileWriter, device_element, power_of_two
+from .tile_writer import TileWriter, check_elements, power_of_two
 
 __all__ = ["lower_kernel"]
 
@@ -54,9 +54,7 @@ def lower_kernel(func: PrimFuncOp, target: Target, *, actions: Actions = SILENT)
     Errors: NoKernel for an operation, or an element type, that tiles cannot compute; `func` may be
     changed then.
     """
-    for value in (v for op in walk(func) for v in (*op.operands, *op.results)):
-        if isa(value.type, MemRefType):
-            device_element(value.type.element_type)
+    check_elements(v.type for op in walk(func) for v in (*op.operands, *op.results))
     return KernelLowering(func, target, actions).lower()
 
 

@@ -4,7 +4,7 @@ Element types are those of relax: an i1 is a byte in memory, and signless intege
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -17,12 +17,14 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     LocationAttr,
+    MemRefType,
     UnknownLoc,
     i1,
     i8,
     i32,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from ....dialects.cuda_tile import (
     control_ops,
@@ -47,7 +49,14 @@ from ....dialects.tir.functions import Extent, Shape, SymbolicExtent, volume
 from ..choices import NoKernel
 from ..scalars import signless_form
 
-__all__ = ["TileReduction", "TileWriter", "device_element", "power_of_two", "tile_of"]
+__all__ = [
+    "TileReduction",
+    "TileWriter",
+    "check_elements",
+    "device_element",
+    "power_of_two",
+    "tile_of",
+]
 
 
 def power_of_two(number: int) -> int:
@@ -57,10 +66,17 @@ def power_of_two(number: int) -> int:
 
 def device_element(element: Attribute) -> Attribute:
     """Return the type of an element in memory; NoKernel for numbers of 4 bits, floats of 8."""
-    is_short = isinstance(element, IntegerType) and element.width.data in (2, 4)
+    is_short = isa(element, IntegerType) and element.bitwidth in (2, 4)
     if is_short or isinstance(element, SmallFloat):
         raise NoKernel(f"tile programs do not compute with {element}")
     return i8 if element == i1 else signless_form(element)
+
+
+def check_elements(types: Iterable[Attribute]) -> None:
+    """Raise NoKernel if one of `types` is a buffer of numbers that tiles do not compute with."""
+    for type in types:
+        if isa(type, MemRefType):
+            device_element(type.element_type)
 
 
 def tile_of(value: SSAValue) -> TileType:
