@@ -46,21 +46,21 @@ class Address(ctypes.c_uint64):
 
 
 class Device(Protocol):
-    """A device with a memory of its own, which runs the entries of tile programs in order.
+    """A device with its own memory, which runs the entries of tile programs in order.
 
-    Addresses are numbers. Calls may return before they are done; `download`, `synchronize` and
-    `seconds` wait.
+    Addresses are integers. Methods may return before the device has done the work; `download`,
+    `synchronize` and `seconds` wait for it.
     """
 
     target: str
-    """The processor, as `sm_90`."""
+    """The processor, such as `sm_90`."""
     name: str
     dlpack: tuple[int, int]
-    """The device, as DLPack calls it."""
+    """The kind and the number of the device in DLPack."""
     stream: int
-    """The stream on which everything runs."""
+    """The CUDA stream on which all work runs."""
     waits: bool
-    """Whether each launch waits, so that a fault names its kernel."""
+    """Whether each launch waits for its kernel, so that the error for a fault can name it."""
 
     def allocate(self, size: int) -> int:
         """Allocate memory; DriverError with the code OUT_OF_MEMORY if there is too little."""
@@ -71,7 +71,7 @@ class Device(Protocol):
     def free_bytes(self) -> int: ...
 
     def upload(self, address: int, array: Array) -> None:
-        """Copy a contiguous array to the device; it may change when the call returns."""
+        """Copy a contiguous array to the device; the caller may change it after the call."""
         ...
 
     def download(self, array: Array, address: int) -> None: ...
@@ -83,7 +83,7 @@ class Device(Protocol):
         ...
 
     def assemble(self, kernels: Operation) -> Sequence[bytes]:
-        """Return a module of tile programs as code that `load` takes."""
+        """Convert a module of tile programs to the code that `load` takes."""
         ...
 
     def load(self, code: Sequence[bytes]) -> Mapping[str, object]:
@@ -95,7 +95,7 @@ class Device(Protocol):
     ) -> None: ...
 
     def capture(self, work: Callable[[], None]) -> object:
-        """Return the work that a function gives to the device as one unit, which is not run."""
+        """Record the work that the function `work` starts, without running it, as a graph."""
         ...
 
     def replay(self, graph: object) -> None: ...
@@ -103,7 +103,7 @@ class Device(Protocol):
     def drop(self, graph: object) -> None: ...
 
     def synchronize(self) -> None:
-        """Wait; DriverError, which names the kernels that may have failed, if one has."""
+        """Wait for all work. If a kernel failed, DriverError names those that may have."""
         ...
 
     def event(self) -> object:
@@ -113,7 +113,7 @@ class Device(Protocol):
     def seconds(self, first: object, last: object) -> float: ...
 
     def wait_in(self, stream: int) -> None:
-        """Let another stream wait for all work so far."""
+        """Let another stream wait for the work that has been started so far."""
         ...
 
 
@@ -135,27 +135,27 @@ def _number_of(target: str) -> int:
 
 
 LIMITS = (2**31 - 1, 65535, 65535)
-"""The most tile blocks of a grid in each dimension."""
+"""The maximum number of tile blocks of a grid in each dimension."""
 MAJOR, MINOR = 75, 76
-"""The numbers of the attributes of a device with its compute capability."""
+"""The numbers of the device attributes that are the two parts of the compute capability."""
 NON_BLOCKING = 1
 THREAD_LOCAL = 1
-"""The mode of a capture that other threads do not disturb."""
+"""The mode of a capture in which calls of other threads are neither captured nor forbidden."""
 SYNC = "PASSLINE_CUDA_SYNC"
-"""The environment variable that makes each launch wait, so that a fault names its kernel."""
+"""The environment variable that sets `Device.waits`."""
 CHECK = "passline-run --check-races"
 """The command that says which access of a tile program fails."""
 REMEMBERED = 4
-"""The number of the last launches that the error for a fault names."""
+"""The number of launches, the last ones, that the error for a fault names."""
 SPIN, NAP = 200e-6, 50e-6
-"""The seconds for which a wait polls without a pause, and those of a pause."""
+"""A wait polls for `SPIN` seconds without a pause, and then with pauses of `NAP` seconds."""
 
 
 class CudaDevice:
-    """An NVIDIA GPU, in the primary context, which other libraries use, too.
+    """An NVIDIA GPU, used through its primary context, which other libraries share.
 
-    Work runs on a stream that waits for CUDA's default stream and the other way round, so that
-    arrays of libraries that work there are used in order.
+    Work runs on a stream that synchronizes with CUDA's default stream, so that it is in order with
+    the work of libraries that use the default stream.
     """
 
     def __init__(self, ordinal: int = 0, driver: Driver | None = None) -> None:
@@ -182,7 +182,7 @@ class CudaDevice:
         return value.value
 
     def _enter(self) -> None:
-        """Make the context current, which belongs to a thread."""
+        """Make the context that of this thread: each thread has a current context of its own."""
         self._driver.call("cuCtxSetCurrent", self._context)
 
     def _call(self, name: str, *arguments: object) -> None:
@@ -322,7 +322,7 @@ class CudaDevice:
         self._driver.status("cuGraphExecDestroy", graph.handle)
 
     def synchronize(self) -> None:
-        """Wait, and let Ctrl-C end the wait."""
+        """Wait for all work; Ctrl-C ends the wait."""
         self._enter()
         start = perf_counter()
         while (code := self._driver.status("cuStreamQuery", self.stream)) == NOT_READY:
@@ -366,7 +366,7 @@ class CudaGraph(NamedTuple):
 
 
 class DeviceEvent:
-    """An event of CUDA, which lives as long as this object."""
+    """A CUDA event, which is destroyed with this object."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
@@ -377,7 +377,7 @@ class DeviceEvent:
 
 
 class LoadedCode(Mapping[str, object]):
-    """Cubins on the device: their kernels by name. They live as long as this object."""
+    """The kernels of cubins that are loaded on a device, by name; unloaded with this object."""
 
     def __init__(self, driver: Driver, code: Sequence[bytes]) -> None:
         self._driver, self._modules = driver, list[int]()

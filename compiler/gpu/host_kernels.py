@@ -57,12 +57,8 @@ def on_numbers(function: Function, run: Callable[..., Sequence[Value]]) -> HostK
     """Return a function on arrays as they are in device memory, by one on numbers: floats that
     numpy lacks are f32. `run` returns the buffers after the call."""
     types = function.function_type.inputs.data
-    narrow = [
-        element
-        if is_buffer(type) and isinstance(element := element_type(type), NarrowFloat)
-        else None
-        for type in types
-    ]
+    elements = [element_type(type) if is_buffer(type) else None for type in types]
+    narrow = [element if isinstance(element, NarrowFloat) else None for element in elements]
 
     def call(arguments: Sequence[Any]) -> list[Array | None]:
         rows = zip(narrow, arguments, strict=True)

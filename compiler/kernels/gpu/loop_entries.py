@@ -35,7 +35,7 @@ from ..choices import NoKernel
 from .lane_program import LaneProgram, Outside, Stride, stored_in
 from .scalar_ops import tile_element
 from .tile_builder import ENTRIES
-from .tile_writer import TileWriter, device_element, power_of_two
+from .tile_writer import TileWriter, power_of_two
 
 __all__ = ["lower_kernel"]
 
@@ -51,12 +51,8 @@ def lower_kernel(func: PrimFuncOp, target: Target, *, actions: Actions = SILENT)
     Each outer loop nest is a launch. The iterations of its outer loops that do not depend on each
     other are the lanes of tiles; a nest without such loops runs in one lane.
 
-    Errors: NoKernel for an operation, or an element type, that tiles cannot compute; `func` may be
-    changed then.
+    Errors: NoKernel for an operation that tiles cannot compute; `func` may be changed then.
     """
-    for value in (v for op in walk(func) for v in (*op.operands, *op.results)):
-        if isa(value.type, MemRefType):
-            device_element(value.type.element_type)
     return KernelLowering(func, target, actions).lower()
 
 

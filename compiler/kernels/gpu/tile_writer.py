@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from ....dialects.cuda_tile import (
     control_ops,
@@ -50,7 +51,13 @@ from ....dialects.tir.functions import Extent, Shape, volume
 from ..choices import NoKernel
 from ..scalars import signless_form
 
-__all__ = ["TileReduction", "TileWriter", "device_element", "power_of_two", "tile_of"]
+__all__ = [
+    "TileReduction",
+    "TileWriter",
+    "device_element",
+    "power_of_two",
+    "tile_of",
+]
 
 
 def power_of_two(number: int) -> int:
@@ -60,7 +67,7 @@ def power_of_two(number: int) -> int:
 
 def device_element(element: Attribute) -> Attribute:
     """Return the type of an element in memory; NoKernel for numbers of 4 bits, floats of 8."""
-    is_short = isinstance(element, IntegerType) and element.width.data in (2, 4)
+    is_short = isa(element, IntegerType) and element.bitwidth in (2, 4)
     if is_short or isinstance(element, SmallFloat):
         raise NoKernel(f"tile programs do not compute with {element}")
     return i8 if element == i1 else signless_form(element)
