@@ -36,7 +36,7 @@ from ....passmanager.ir.walk import walk
 from ...analysis.constant_evaluator import integer_constant
 from ...analysis.dependence import base_of
 from ..choices import NoKernel
-from .scalar_ops import DIVISIONS, constant, on_tiles, tile_element
+from .scalar_ops import DIVISIONS, constant, narrowed, on_tiles, tile_element
 from .tile_writer import WEAK, TileReduction, TileWriter, tile_of
 
 __all__ = ["REGISTERS", "LaneProgram", "Stride"]
@@ -445,6 +445,7 @@ class LaneProgram:
             i1 if target.element == i1 else tile_of(value).element_type,
             self.memory_element(target),
         )
+        value = narrowed(self.w, value, target.element)
         pointer, value = self.everywhere(self.pointer(target, indices)), self.everywhere(value)
         mask = None if self.mask is None else self.everywhere(self.mask)
         token = self.token(target.root) if target.root in self.ordered else None
