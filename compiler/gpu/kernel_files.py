@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, UnitAttr
 from xdsl.dialects.memref import GlobalOp
@@ -15,7 +16,7 @@ from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
 from ..interpreters.signature import entry_function
 from ..native.compiled import text_of
-from .assemble import Resources, assemble, resources
+from .assemble import AssemblyError, Resources, assemble, resources
 from .debug_places import with_scopes
 from .program import check_host_functions, entry_kinds
 
@@ -43,7 +44,8 @@ def kernel_files(module: ModuleOp, entry: str, target: Target, kind: str) -> tup
     taken: Mapping[str, Resources] = {}
     if kind == "cubin":
         code = assemble(kernels, target)
-        taken = resources(code)
+        with suppress(AssemblyError):  # a later assembler may write other records
+            taken = resources(code)
     else:
         code = write_tile_bytecode(with_scopes(kernels))
     host = ModuleOp([_small(op.clone()) for op in module.ops if op is not kernels])

@@ -131,7 +131,7 @@ cuda_tile.module @kernels {
 
 
 def test_entries_are_assembled_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = f'cat "$2" >> {tmp_path}/runs; cp "$2" "$4"'
+    script = f'cat "$3" >> {tmp_path}/runs; cp "$3" "$5"'
     monkeypatch.setenv(TILEIRAS, str(program(tmp_path / "tileiras", script)))
     found = assemble_each(kernels(PAIR), Target("sm_90"))
     assert [b"first" in code for code in found] == [True, False]
@@ -145,14 +145,14 @@ def test_entries_are_assembled_apart(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_entries_with_global_variables_stay_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(TILEIRAS, str(program(tmp_path / "tileiras", 'cp "$2" "$4"')))
+    monkeypatch.setenv(TILEIRAS, str(program(tmp_path / "tileiras", 'cp "$3" "$5"')))
     text = PAIR.replace("@kernels {", "@kernels { global @g <f32: 1.0> : tile<1xf32>", 1)
     (code,) = assemble_each(kernels(text), Target("sm_90"))
     assert b"first" in code and b"second" in code
 
 
 def test_the_error_names_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = 'grep -q second "$2" && echo "error: it is too large" && exit 1; cp "$2" "$4"'
+    script = 'grep -q second "$3" && echo "error: it is too large" && exit 1; cp "$3" "$5"'
     monkeypatch.setenv(TILEIRAS, str(program(tmp_path / "tileiras", script)))
     for work in (assemble, assemble_each):
         with pytest.raises(AssemblyError) as error:

@@ -138,13 +138,13 @@ FAILURES: dict[str, tuple[dict[str, int], dict[str, str], str]] = {
     "a kernel that exceeds a limit": (
         {"launch": 701},
         {},
-        r"kernel @fused_exp_0 at .*m.mlir:2:8 \(relax.exp at .*m.mlir:2:8\) needs more registers "
+        r"kernel @fused_exp at .*m.mlir:2:8 \(relax.exp at .*m.mlir:2:8\) needs more registers "
         "or shared memory than a block of Fake has: compile it for sm_90",
     ),
     "a fault": (
         {"fault": 700},
         {},
-        r"kernel @fused_exp_0 at .*m.mlir:2:8 .* failed on Fake: CUDA_ERROR_ILLEGAL_ADDRESS; ",
+        r"kernel @fused_exp at .*m.mlir:2:8 .* failed on Fake: CUDA_ERROR_ILLEGAL_ADDRESS; ",
     ),
 }
 
