@@ -10,9 +10,11 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ....dialects.relax.reduction.scan import CumprodOp, CumsumOp, CumulativeOp
 from ....dialects.relax.types import tensor_type
+from ....dialects.target import Target
 from ....dialects.tir.functions import Extent, volume
 from ..scalars import step_type
 from .tile_builder import TileGroup, TileLaunch, TileLaunches, elements_of
+from .tile_costs import parts_of
 from .tile_writer import TileReduction, TileWriter, power_of_two
 
 __all__ = ["SCANS", "scan_program"]
@@ -23,8 +25,6 @@ COLUMNS = 32
 """The adjacent elements of a tile that belong to scans of their own."""
 BLOCK = 2048
 """The elements of a tile."""
-MIN_PARTS = 4
-"""The least number of blocks that share a scan: fewer are not worth another launch."""
 
 SCANS: dict[type[Operation], TileReduction] = {
     CumprodOp: TileReduction("multiply", 1),
@@ -108,13 +108,10 @@ class ScanPlan:
 
     # Scans that several blocks share
 
-    def parts(self, cores: int) -> int:
-        """Return the number of blocks that share a scan, a power of two; 1 if there are enough."""
-        rows, trips = volume(self.grid), self.counts[1]
-        if not isinstance(rows, int) or not isinstance(trips, int):
-            return 1
-        parts = min(power_of_two(trips), 2 * cores // rows, BLOCK // (self.tile[0] * self.tile[2]))
-        return 1 << parts.bit_length() - 1 if parts >= MIN_PARTS else 1
+    def parts(self, target: Target) -> int:
+        """Return the number of blocks that share a scan."""
+        limit = BLOCK // (self.tile[0] * self.tile[2])
+        return parts_of(self.counts[1], volume(self.grid), limit, target)
 
     def split(self, parts: int) -> TileLaunches:
         """Return two entries: one that computes the totals of parts, and one that combines those
@@ -125,7 +122,7 @@ class ScanPlan:
         element = tensor_type(self.op.input).element_type
         w = TileWriter(f"{self.name}_parts", [element, self.wide])
         base, part = self.base(w), w.block_indices()[1]
-        total = self.scan(w, None, base, self.span(w, part, parts), self.identity(w))
+        total = self.scan(w, None, base, w.share(part, parts, self.counts[1]), self.identity(w))
         view = w.view(w.pointers[1], shape, [sides[0], 1, sides[1]])
         w.store(total, view, [base[0], part, base[2]])
         grid = (volume(self.grid), parts)
@@ -138,16 +135,9 @@ class ScanPlan:
         is_before = w.broadcast(w.less(w.iota(tile, 1), part), tile)
         totals = w.select(is_before, totals, w.number(self.function.identity, self.wide, tile))
         before = w.reduce(totals, 1, self.function)
-        self.scan(w, w.pointers[1], base, self.span(w, part, parts), before)
+        self.scan(w, w.pointers[1], base, w.share(part, parts, self.counts[1]), before)
         second = TileLaunch(w.finish(), grid, (0, 1, 2), [*w.sizes])
         return TileLaunches([first, second], [(shape, self.wide)])
-
-    def span(self, w: TileWriter, part: SSAValue, parts: int) -> tuple[SSAValue, SSAValue]:
-        """Return the tiles along the scan of a part, from and to."""
-        trips = self.counts[1]
-        each = w.size(-(-trips // parts))
-        start = w.multiply(part, each)
-        return start, w.apply("minimum", w.add(start, each), w.size(trips))
 
     def load(self, w: TileWriter, at: Sequence[SSAValue]) -> SSAValue:
         """Load a tile; an exclusive scan is that of the elements one place before. Elements outside
@@ -180,7 +170,7 @@ def scan_program(group: TileGroup) -> TileLaunches | None:
     if 0 in sizes:
         return None
     plan = ScanPlan(op, group, sizes, tile_of_scan(sizes))
-    parts = plan.parts(group.target.cores)
+    parts = plan.parts(group.target)
     return plan.whole() if parts == 1 else plan.split(parts)
 
 
