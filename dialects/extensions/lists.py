@@ -22,8 +22,8 @@ __all__ = [
 
 
 REDUCTIONS = (
-    *("addf", "addi", "assign", "maximumf", "maxs", "maxu", "minimumf", "mins"),
-    *("minu", "mulf", "muli", "ori", "andi", "maxnumf", "minnumf", "xori"),
+    *("addf", "addi", "andi", "assign", "maximumf", "maxnumf", "maxs", "maxu"),
+    *("minimumf", "minnumf", "mins", "minu", "mulf", "muli", "ori", "xori"),
 )
 """The ways in which results are combined (MLIR `AtomicRMWKind`), each at its number."""
 

@@ -115,7 +115,7 @@ func.func @pool(%x: tensor<2x4x9x9xf32>) -> tensor<2x4x5x5xf32> {
 // CHECK-LABEL: @scatter(
 // CHECK:       [[LAST:%[0-9]+]] = memref.alloc() {{.*}} : memref<9xi32>
 // CHECK:       tir.for parallel
-// CHECK:         "memref.atomic_rmw"({{%[0-9]+}}, [[LAST]], {{.*}}kind = 4
+// CHECK:         "memref.atomic_rmw"({{%[0-9]+}}, [[LAST]], {{.*}}kind = 6
 // CHECK:       tir.for parallel
 // CHECK:         [[NUMBER:%[0-9]+]] = memref.load [[LAST]]
 // CHECK:         [[STAYS:%[0-9]+]] = arith.cmpi eq, [[NUMBER]]
