@@ -51,7 +51,7 @@ MODES = {
 }
 """The atomic operations of tiles, by the kinds of `memref.atomic_rmw`."""
 
-LONG = 1024
+LONG = 128
 """The extent of loops from which on it is a parameter: `tileiras` takes 0.2 ms for each iteration
 that it knows."""
 
