@@ -27,21 +27,38 @@ def entry_of(text: str, before: str = "") -> EntryOp:
 
 def computed_tile(text: str, result: str, **operands: tuple[Array, str]) -> Array:
     """Return the tile %r that operations compute of tiles, given as arrays with their types as
-    `8xf32`."""
+    `8xf32`; a batch of blocks computes the same."""
     types = {name: type for name, (_, type) in operands.items()} | {"r": result}
-    parameters = ", ".join(f"%p_{n}: tile<ptr<{element(t)}>>" for n, t in types.items())
+    parameters = ", ".join(f"%a_{n}: tile<ptr<{element(t)}>>" for n, t in types.items())
+    own = "".join(pointer_of_block(name, type) for name, type in types.items())
     loads = "\n".join(load(name, type) for name, type in types.items() if name != "r")
     end = f"{view('r', result)}\n{zeros('r')}\n" + (
         f"%t_r = store_view_tko weak %r, %v_r[{indices(result, 'r')}] : tile<{result}>, "
         f"{view_type(result)}, tile<i32> -> token\nreturn"
     )
-    entry = entry_of(f"({parameters}) {{ {loads}\n{text}\n{end} }}")
+    entry = entry_of(f"({parameters}) {{ {BLOCK} {own} {loads}\n{text}\n{end} }}")
     parameter = cast(TileType, entry.function_type.inputs.data[-1])
     pointee = cast(Any, parameter.element_type).pointee_type
     found = np.zeros(shape(result), tile_dtype(pointee))
     arrays = [np.ascontiguousarray(array) for array, _ in operands.values()]
     run_entry(entry, (1, 1, 1), [*arrays, found], check=True)
+    of_all = np.zeros((3, *found.shape), found.dtype)
+    run_entry(entry, (3, 1, 1), [*(np.stack([array] * 3) for array in arrays), of_all])
+    np.testing.assert_array_equal(of_all, np.stack([found] * 3))
     return found
+
+
+BLOCK = "%block, %block_y, %block_z = get_tile_block_id : tile<i32>"
+
+
+def pointer_of_block(name: str, type: str) -> str:
+    """Return the text that makes the pointer %p_name of a block, of which each has a tile."""
+    pointer = f"tile<ptr<{element(type)}>>"
+    return f"""
+      %size_{name} = constant <i32: {int(np.prod(shape(type)))}> : tile<i32>
+      %first_{name} = muli %block, %size_{name} : tile<i32>
+      %p_{name} = offset %a_{name}, %first_{name} : {pointer}, tile<i32> -> {pointer}
+    """
 
 
 def load(name: str, type: str) -> str:

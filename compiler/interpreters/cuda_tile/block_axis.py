@@ -63,7 +63,7 @@ def by_block(make: Bind, *, always: bool = False) -> Bind:
         ranks = [*map(ranks_of, values)]
 
         def run(*operands: Any) -> Any:
-            count = max(blocks_of(operands, ranks), default=0)
+            count = max(block_counts(operands, ranks), default=0)
             if always and launch[0].blocks > 1:
                 count = launch[0].blocks
             if not count:
@@ -84,11 +84,11 @@ def ranks_of(value: SSAValue | Sequence[SSAValue] | None) -> int | list[Any]:
     return [*map(ranks_of, value)]
 
 
-def blocks_of(operands: Sequence[Any], ranks: Sequence[Any]) -> Iterator[int]:
+def block_counts(operands: Sequence[Any], ranks: Sequence[Any]) -> Iterator[int]:
     """Yield the number of blocks for each operand that depends on the block."""
     for operand, rank in zip(operands, ranks, strict=True):
         if isinstance(operand, tuple):
-            yield from blocks_of(cast(Sequence[Any], operand), rank)
+            yield from block_counts(cast(Sequence[Any], operand), rank)
         elif getattr(operand, "ndim", 0) > rank:
             yield len(operand)
 

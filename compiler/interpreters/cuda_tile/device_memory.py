@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.ir import Attribute, Operation
@@ -183,13 +183,14 @@ def store(op: ops.StorePtrTkoOp, memory: DeviceMemory) -> Compute:
 
 
 def combination(mode: Mode, element: Attribute) -> Callable[[Array, Array], Array]:
-    """Return the function of the old value and the operand that an atomic operation stores."""
+    """Return the function of the old value and the operand that an atomic operation stores: one of
+    numpy's, if it is exact."""
     if mode is Mode.XCHG:
         return lambda old, new: new
     function, dtype, fit = COMBINE[mode], tile_dtype(element), fitting(element)
     if mode in (Mode.UMAX, Mode.UMIN):
         return lambda old, new: function(unsigned_bits(old), unsigned_bits(new)).view(dtype)
-    return lambda old, new: fit(function(old, new))
+    return function if is_exact_element(element) else lambda old, new: fit(function(old, new))
 
 
 COMBINE: Mapping[Mode, np.ufunc] = {
@@ -214,17 +215,19 @@ def exchange(
     pointers of a tile are equal, one after the other."""
     access, element = MemoryAccess.of(op), pointee_of(op)
     shape = tile_shape(op.result)
+    at_once = not op.result.uses and isinstance(function, np.ufunc)
 
     def update(data: Array, index: Array, operands: list[Array]) -> Array:
         memory.keep(data, index)
-        if len(np.unique(index)) == index.size:
-            old = data[index]
+        old = data[index]
+        if at_once:
+            cast(np.ufunc, function).at(data, index, *operands)
+        elif len(np.unique(index)) == index.size:
             data[index] = function(old, *operands)
-            return old
-        old = np.empty(index.shape, data.dtype)
-        for i, place in np.ndenumerate(index):
-            old[i] = data[place]
-            data[place] = function(data[place], *(operand[i] for operand in operands))
+        else:
+            for i, place in np.ndenumerate(index):
+                old[i] = data[place]
+                data[place] = function(data[place], *(operand[i] for operand in operands))
         return old
 
     def compute(pointers: Array, *others: Any) -> tuple[Array, int]:
@@ -245,28 +248,7 @@ def exchange(
 
 def read_modify_write(op: ops.AtomicRMWTkoOp, memory: DeviceMemory) -> Compute:
     """Return the atomic operation of a mode."""
-    element, mode = pointee_of(op), op.mode.data
-    run = exchange(op, memory, combination(mode, element))
-    function = COMBINE.get(mode)
-    exact = is_exact_element(element) and mode not in (Mode.UMAX, Mode.UMIN)
-    if function is None or not exact or op.result.uses:
-        return run
-    access = MemoryAccess.of(op)
-
-    def accumulate(
-        pointers: Array, arg: Array, mask: Array | None, token: int | None
-    ) -> tuple[Array, int]:
-        addresses, values, after = np.asarray(pointers), np.asarray(arg), token or 0
-        if mask is not None:
-            addresses, values = addresses[mask], values[mask]
-        for buffer, where, index in memory.parts(addresses, element):
-            after |= memory.note(access, buffer, index, token or 0)
-            data = buffer.typed(element)
-            memory.keep(data, index)
-            function.at(data, index, values[where])
-        return arg, after
-
-    return accumulate
+    return exchange(op, memory, combination(op.mode.data, pointee_of(op)))
 
 
 def compare_and_swap(op: ops.AtomicCASTkoOp, memory: DeviceMemory) -> Compute:

@@ -121,12 +121,12 @@ class TilesInMemory:
         sources, targets = list[Any](), list[Any]()
         for i, size, length, step in zip(index, self.array.shape, self.tile, self.steps):
             if np.ndim(i):
-                positions = np.asarray(i).astype(np.int64)
+                positions = i.astype(np.int64)
                 inside = (positions >= 0) & (positions < size)
                 sources.append(positions[inside])
                 targets.append(inside)
                 continue
-            start = min(as_unsigned_index(i) * step, size)
+            start = min(int(i) * step, size) if i >= 0 else size
             sources.append(slice(start, start + length))
             targets.append(slice(0, min(length, size - start)))
         return tuple(sources), tuple(targets)

@@ -138,12 +138,12 @@ def check_tiles(
     are known to pass the arrays with the numbers `constants`."""
     module, kernel = kernel_of_text(text, target, {i: arrays[i] for i in constants})
     expected = passline.run(module, *arrays)
-    results = [np.full(array.shape, 7, array.dtype) for array in expected]
-    run_kernel(kernel, [*arrays, *results])
-    for mine, other in zip(results, expected, strict=True):
-        if other.dtype.kind != "f":
-            rtol = atol = 0
-        np.testing.assert_allclose(mine, other, rtol=rtol, atol=atol, strict=True)
+    for check in (True, False):  # blocks one by one, and in batches
+        results = [np.full(array.shape, 7, array.dtype) for array in expected]
+        run_kernel(kernel, [*arrays, *results], check=check)
+        for mine, other in zip(results, expected, strict=True):
+            near = {"rtol": rtol, "atol": atol} if other.dtype.kind == "f" else {"rtol": 0}
+            np.testing.assert_allclose(mine, other, **near, strict=True)
     return kernel
 
 
