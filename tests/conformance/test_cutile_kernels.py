@@ -58,7 +58,12 @@ def histogram(bins: Array) -> Array:
 CASES: dict[str, tuple[Callable[..., Array], Sequence[int], list[Array], tuple[int, ...]]] = {
     "add": (np.add, (7,), [normal(100), normal(100)], (100,)),
     "transpose": (np.transpose, (3, 4), [normal(20, 30)], (30, 20)),
-    "product": (product, (3, 2), [normal(40, 50, dtype="f2"), normal(50, 60, dtype="f2")], (40, 60)),
+    "product": (
+        product,
+        (3, 2),
+        [normal(40, 50, dtype="f2"), normal(50, 60, dtype="f2")],
+        (40, 60),
+    ),
     "softmax": (softmax, (5,), [normal(5, 20)], (5, 20)),
     "layer_norm": (layer_norm, (5,), [normal(5, 20), normal(20), normal(20)], (5, 20)),
     "attention": (attention, (3, 2), [normal(2, 48, 16, dtype="f2") for _ in "qkv"], (2, 48, 16)),

@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
-from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from ....dialects.cuda_tile.module_ops import EntryOp, GetNumTileBlocksOp
@@ -182,6 +181,7 @@ class KernelLowering:
     # Entries
 
     def launch(self, ops: Sequence[Operation]) -> None:
+        delay_deallocations(ops)
         nest = self.nest(ops)
         name = f"{self.func.sym_name.data}_{len(self.entries)}"
         entry = LoopEntry(name, nest, self)
@@ -240,7 +240,6 @@ class LoopEntry(Outside):
         self.index = self.kernel.index
         self.arguments: list[SSAValue] = []
         self.parameters: dict[tuple[object, ...], SSAValue] = {}
-        self.at = InsertPoint.before(self.nest.last)
         self.extents = [self.extent(loop) for loop in self.nest.loops]
         self.lanes = self.count_lanes() if self.nest.loops else 1
         shape = (self.lanes,) if self.nest.loops else ()
@@ -434,7 +433,7 @@ class LoopEntry(Outside):
     # The host
 
     def on_host(self, op: Operation) -> SSAValue:
-        block = self.nest.ops[0].parent
+        block = self.nest.last.parent
         assert block is not None
         block.insert_op_before(op, self.nest.last)
         return op.results[0]
@@ -489,6 +488,19 @@ class LoopEntry(Outside):
             op = scf.IfOp(some, [], Region(Block([launch, scf.YieldOp()])))
         block.insert_op_before(op, self.nest.last)
         return self.w.finish()
+
+
+def delay_deallocations(ops: Sequence[Operation]) -> None:
+    """Move deallocations that are between operations behind the last one, where they launch."""
+    block, last = ops[-1].parent, ops[-1]
+    assert block is not None
+    op = ops[0].next_op if len(ops) > 1 else last
+    while op is not None and op is not last:
+        following = op.next_op
+        if isinstance(op, memref.DeallocOp):
+            op.detach()
+            block.insert_op_after(op, last)
+        op = following
 
 
 def index_type(func: PrimFuncOp) -> IntegerType:

@@ -448,6 +448,43 @@ tir.prim_func @rows(%x: memref<4x8xf32>) {
 
 // -----
 
+// Operations that share a small buffer are one entry, which is launched where the last one was: all
+// sizes are known there, and nothing is freed before.
+// CHECK-LABEL: tir.prim_func @shared(
+// CHECK:         %n = memref.dim %y
+// CHECK:         tir.launch @kernels::@shared_0[{{.*}}] (%x, %s, %n, %y)
+// CHECK-NEXT:    memref.dealloc %s
+// REMARK:      [Missed] Lanes {{.*}}Function=shared
+// COMPARED: @shared
+func.func @main(%x: memref<4xi64>, %y: memref<?xi64>) {
+  tir.call @shared(%x, %y) : memref<4xi64>, memref<?xi64>
+  func.return
+}
+tir.prim_func @shared(%x: memref<4xi64>, %y: memref<?xi64>) {
+  %0 = arith.constant 0 : index
+  %4 = arith.constant 4 : index
+  %s = memref.alloc() : memref<4xi64>
+  %count = memref.alloca() : memref<1xi64>
+  %zero = arith.constant 0 : i64
+  memref.store %zero, %count[%0] : memref<1xi64>
+  tir.for %i = %0 extent %4 {
+    %a = memref.load %x[%i] : memref<4xi64>
+    memref.store %a, %s[%i] : memref<4xi64>
+    %b = memref.load %s[%0] : memref<4xi64>
+    %c = memref.load %count[%0] : memref<1xi64>
+    %d = arith.addi %b, %c : i64
+    memref.store %d, %count[%0] : memref<1xi64>
+  }
+  memref.dealloc %s : memref<4xi64>
+  %n = memref.dim %y, %0 : memref<?xi64>
+  tir.for %i = %0 extent %n {
+    %c = memref.load %count[%0] : memref<1xi64>
+    memref.store %c, %y[%i] : memref<?xi64>
+  }
+}
+
+// -----
+
 // Kernels without a tile program stay as they are, and so do functions that are no kernels.
 // UNCHANGED: @bits
 // UNCHANGED: @wide
