@@ -53,6 +53,11 @@ class HostKernels:
         return on_numbers(function, run)
 
 
+def numbers_in(memory: Array, element: NarrowFloat) -> Array:
+    """Return the numbers in device memory, which may not be written yet."""
+    return numbers_of(memory & ((1 << element.bitwidth) - 1), element)
+
+
 def on_numbers(function: Function, run: Callable[..., Sequence[Value]]) -> HostKernel:
     """Return a function on arrays as they are in device memory, by one on numbers: floats that
     numpy lacks are f32. `run` returns the buffers after the call."""
@@ -62,7 +67,7 @@ def on_numbers(function: Function, run: Callable[..., Sequence[Value]]) -> HostK
 
     def call(arguments: Sequence[Any]) -> list[Array | None]:
         rows = zip(narrow, arguments, strict=True)
-        given = [a if element is None else numbers_of(a, element) for element, a in rows]
+        given = [a if element is None else numbers_in(a, element) for element, a in rows]
         results = iter(cast("Sequence[Array]", run(*given)))
         written: list[Array | None] = []
         for type, element in zip(types, narrow, strict=True):

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from xdsl.dialects.builtin import Float16Type
 from xdsl.ir import Attribute, Operation
 
 from ...dialects.cuda_tile.module_ops import EntryOp
@@ -109,7 +110,7 @@ class SimulatedDevice:
         types = kernel.entry.function_type.inputs.data
         for type, argument in zip(types, arguments, strict=True):
             if not isinstance(argument, Address):
-                given.append(argument.value)
+                given.append(scalar_of(argument, type))
                 continue
             element = pointee_of(type)
             key = argument.value, str(element)
@@ -167,6 +168,16 @@ class ArgumentNumbers:
         if self._narrow is not None:
             changed = self.array.view("u4") != self._before.view("u4")
             self._memory[changed] = codes_of(self.array[changed], self._narrow)
+
+
+def scalar_of(argument: Scalar, type: Attribute) -> object:
+    """Return a number that is passed to a kernel; floats of 16 bits are passed as their bits."""
+    element = type.element_type if isinstance(type, TileType) else type
+    if isinstance(element, Float16Type):
+        return np.uint16(argument.value).view(np.float16)
+    if isinstance(element, NarrowFloat):
+        return numbers_of(np.array(argument.value, np.uint16), element)[()]
+    return argument.value
 
 
 def pointee_of(type: Attribute) -> Attribute:

@@ -132,7 +132,7 @@ status cuModuleGetFunction(void **function, void *module, const char *name) {
 status cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by,
                       unsigned bz, unsigned shared, void *stream, void **parameters, void **extra) {
   if (launch_status) return launch_status;
-  if (run_kernel) { launched = 1; return run_kernel(function, x, y, z, parameters); }
+  if (run_kernel) { launched = 1; LOG("launch %s\n", (char *)function); return run_kernel(function, x, y, z, parameters); }
   if (function != (void *)0xadd || extra) return 400;
   unsigned n = *(int *)parameters[3];
   LOG("launch %u %u %u of %u %u %u, %u\n", x, y, z, bx, by, bz, n);

@@ -41,17 +41,10 @@ func.func @main(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 }""",
         [(7, 8)],
     ),
-    "a function on the host": (
-        """
-func.func @main(%x: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
-  %0 = relax.sort %x {axis = 0} : (tensor<6xf32>) -> tensor<6xf32>
-  %1 = relax.cumsum %0 {axis = 0} : (tensor<6xf32>) -> tensor<6xf32>
-  %2 = relax.exp %1 : (tensor<6xf32>) -> tensor<6xf32>
-  func.return %0, %2 : tensor<6xf32>, tensor<6xf32>
-}""",
-        [(6,)],
-    ),
 }
+FOLDER = Path(__file__).parent
+LOCAL = "%local = memref.alloca() : memref<1xi4>\n"
+"""What no tile program has: the function stays on the host."""
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +139,26 @@ def test_a_library_that_cannot_start(
                 function(*arguments(model, shapes))
     finally:
         cuda.set(devices=1, image=0)
+
+
+def test_control_flow_on_values_in_device_memory(cuda: FakeCuda, tmp_path: Path):
+    function = library(cuda, with_kernels("loop.mlir"), tmp_path)
+    x = np.arange(5, dtype=np.float32)
+    for times in (3, 0):
+        np.testing.assert_array_equal(function(x, np.array(times, np.int32))[0], (times + 1) * x)
+
+
+def test_a_function_on_the_host(cuda: FakeCuda, tmp_path: Path):
+    start = "tir.prim_func private @negate(%x: memref<?xf32>, %y: memref<?xf32>) {\n"
+    text = with_kernels("negate.mlir").replace(start, start + LOCAL)
+    function = library(cuda, text, tmp_path)
+    x = np.arange(5, dtype=np.float32)
+    cuda.log()
+    np.testing.assert_array_equal(function(x)[0], -2 * x)
+    assert [line for line in cuda.log() if line.startswith("launch")] == ["launch add"]
+
+
+def with_kernels(name: str) -> str:
+    """Return the text of a file, with the kernels of `add.mlir`."""
+    text = (FOLDER / "add.mlir").read_text()
+    return (FOLDER / name).read_text() + text[text.index("tir.prim_func") :]
