@@ -8,7 +8,8 @@ from typing import ClassVar, TypeAlias
 
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, traits_def
-from xdsl.traits import Pure
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.str_enum import StrEnum
 
 from .attributes import attribute_of
@@ -16,6 +17,19 @@ from .syntax import DIRECTIVES
 
 Operand: TypeAlias = SSAValue | Sequence[SSAValue] | None
 """That of one definition: a sequence if it is variadic, None if it is optional and absent."""
+
+
+class HasPatterns(HasCanonicalizationPatternsTrait):
+    """The trait of operations that have patterns in `canonicalization`."""
+
+    def get_patterns(self, op: type[Operation]) -> tuple[RewritePattern, ...]:
+        from .canonicalization import PATTERNS
+
+        return PATTERNS[op]
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        return ()  # they differ from operation to operation
 
 
 class CudaTileOp(IRDLOperation, ABC):
