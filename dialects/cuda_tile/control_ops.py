@@ -287,7 +287,7 @@ class LoopOp(CudaTileOp):
 
 @irdl_op_definition
 class IfOp(CudaTileOp):
-    """Run `thenRegion` if the condition is true, else `elseRegion`; the results are what it yields."""
+    """Run `thenRegion` if the condition is true, else `elseRegion`; results are what it yields."""
 
     name = "cuda_tile.if"
 

@@ -204,7 +204,9 @@ MulIOp = _define("MulIOp", WrappingBinaryForm, "Multiply integers.")
 OrIOp = _define("OrIOp", BinaryIntForm, "Compute the bitwise or.")
 RemIOp = _define("RemIOp", DivisionForm, "Compute the remainder, with the sign of `lhs`.")
 ShLIOp = _define("ShLIOp", WrappingBinaryForm, "Shift `lhs` to the left by `rhs` bits.")
-ShRIOp = _define("ShRIOp", SignedBinaryForm, "Shift `lhs` to the right by `rhs` bits, or signs.")
+ShRIOp = _define(
+    "ShRIOp", SignedBinaryForm, "Shift `lhs` to the right, filling with the sign if signed."
+)
 SubIOp = _define("SubIOp", WrappingBinaryForm, "Subtract integers.")
 XOrIOp = _define("XOrIOp", BinaryIntForm, "Compute the bitwise exclusive or.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from importlib import import_module
 from typing import ClassVar, TypeAlias
 
 from xdsl.ir import Attribute, Operation, Region, SSAValue
@@ -23,9 +24,8 @@ class HasPatterns(HasCanonicalizationPatternsTrait):
     """The trait of operations that have patterns in `canonicalization`."""
 
     def get_patterns(self, op: type[Operation]) -> tuple[RewritePattern, ...]:
-        from .canonicalization import PATTERNS
-
-        return PATTERNS[op]
+        # The patterns make operations: they are imported after these.
+        return import_module(".canonicalization", __package__).PATTERNS[op]
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
