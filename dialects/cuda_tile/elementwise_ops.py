@@ -205,7 +205,7 @@ OrIOp = _define("OrIOp", BinaryIntForm, "Compute the bitwise or.")
 RemIOp = _define("RemIOp", DivisionForm, "Compute the remainder, with the sign of `lhs`.")
 ShLIOp = _define("ShLIOp", WrappingBinaryForm, "Shift `lhs` to the left by `rhs` bits.")
 ShRIOp = _define(
-    "ShRIOp", SignedBinaryForm, "Shift `lhs` to the right, filling with the sign if signed."
+    "ShRIOp", SignedBinaryForm, "Shift `lhs` right; the sign fills signed integers."
 )
 SubIOp = _define("SubIOp", WrappingBinaryForm, "Subtract integers.")
 XOrIOp = _define("XOrIOp", BinaryIntForm, "Compute the bitwise exclusive or.")
