@@ -29,14 +29,14 @@ from ...passmanager.releases.attributes import EnumAttribute
 
 
 class Signedness(StrEnum):
-    """How the bits of integers are read."""
+    """Whether the bits of an integer are read as a signed one."""
 
     UNSIGNED = "unsigned"
     SIGNED = "signed"
 
 
 class IntegerOverflow(StrEnum):
-    """The overflows of an integer operation that do not happen."""
+    """The promise that integers do not overflow: as signed ones, as unsigned ones, or both."""
 
     NONE = "none"
     NSW = "no_signed_wrap"
@@ -45,7 +45,7 @@ class IntegerOverflow(StrEnum):
 
 
 class RoundingMode(StrEnum):
-    """How a result is rounded, or how exact it is."""
+    """The direction in which a result is rounded; `approx` and `full` are precisions."""
 
     NEAREST_EVEN = "nearest_even"
     ZERO = "zero"
@@ -57,7 +57,7 @@ class RoundingMode(StrEnum):
 
 
 class ComparisonOrdering(StrEnum):
-    """Whether a comparison with NaN is false (`ordered`) or true."""
+    """The result of a comparison with NaN: true if `unordered`, false if `ordered`."""
 
     UNORDERED = "unordered"
     ORDERED = "ordered"
@@ -75,7 +75,7 @@ class ComparisonPredicate(StrEnum):
 
 
 class AtomicRMWMode(StrEnum):
-    """The function of the old value in memory and the operand that an atomic operation stores."""
+    """The function that an atomic operation applies to a value in memory and its operand."""
 
     AND = "and"
     OR = "or"
@@ -90,7 +90,7 @@ class AtomicRMWMode(StrEnum):
 
 
 class MemoryScope(StrEnum):
-    """The threads that may access the same memory at the same time."""
+    """The threads with which an access is ordered: of a tile block, a device, or all devices."""
 
     TL_BLK = "tl_blk"
     DEVICE = "device"
@@ -98,7 +98,8 @@ class MemoryScope(StrEnum):
 
 
 class MemoryOrderingSemantics(StrEnum):
-    """The order of an access to memory and the accesses of other threads."""
+    """The order of an access among those of other threads, as in the memory model of PTX; while one
+    is `weak`, no other thread accesses the memory."""
 
     WEAK = "weak"
     RELAXED = "relaxed"
@@ -108,7 +109,7 @@ class MemoryOrderingSemantics(StrEnum):
 
 
 class PaddingValue(StrEnum):
-    """The value of the elements of a loaded tile that are outside of the tensor."""
+    """The value of the elements of a loaded tile that lie outside of the tensor."""
 
     ZERO = "zero"
     NEG_ZERO = "neg_zero"
@@ -142,70 +143,70 @@ class BracketedEnum:
 
 @irdl_attr_definition
 class SignednessAttr(BracketedEnum, EnumAttribute[Signedness]):
-    """The signedness of an operand, as an attribute."""
+    """The attribute with a member of `Signedness`."""
 
     name = "cuda_tile.signedness"
 
 
 @irdl_attr_definition
 class IntegerOverflowAttr(BracketedEnum, EnumAttribute[IntegerOverflow]):
-    """The overflow flags of an operation, as an attribute."""
+    """The attribute with a member of `IntegerOverflow`."""
 
     name = "cuda_tile.overflow"
 
 
 @irdl_attr_definition
 class RoundingModeAttr(BracketedEnum, EnumAttribute[RoundingMode]):
-    """A rounding mode, as an attribute."""
+    """The attribute with a member of `RoundingMode`."""
 
     name = "cuda_tile.rounding"
 
 
 @irdl_attr_definition
 class ComparisonOrderingAttr(BracketedEnum, EnumAttribute[ComparisonOrdering]):
-    """The ordering of a comparison, as an attribute."""
+    """The attribute with a member of `ComparisonOrdering`."""
 
     name = "cuda_tile.comparison_ordering"
 
 
 @irdl_attr_definition
 class ComparisonPredicateAttr(BracketedEnum, EnumAttribute[ComparisonPredicate]):
-    """The predicate of a comparison, as an attribute."""
+    """The attribute with a member of `ComparisonPredicate`."""
 
     name = "cuda_tile.comparison_predicate"
 
 
 @irdl_attr_definition
 class AtomicRMWModeAttr(BracketedEnum, EnumAttribute[AtomicRMWMode]):
-    """The function of an atomic operation, as an attribute."""
+    """The attribute with a member of `AtomicRMWMode`."""
 
     name = "cuda_tile.atomic_rmw_mode"
 
 
 @irdl_attr_definition
 class MemoryScopeAttr(BracketedEnum, EnumAttribute[MemoryScope]):
-    """A memory scope, as an attribute."""
+    """The attribute with a member of `MemoryScope`."""
 
     name = "cuda_tile.memory_scope"
 
 
 @irdl_attr_definition
 class MemoryOrderingSemanticsAttr(BracketedEnum, EnumAttribute[MemoryOrderingSemantics]):
-    """A memory order, as an attribute."""
+    """The attribute with a member of `MemoryOrderingSemantics`."""
 
     name = "cuda_tile.memory_ordering_semantics"
 
 
 @irdl_attr_definition
 class PaddingValueAttr(BracketedEnum, EnumAttribute[PaddingValue]):
-    """A padding value, as an attribute."""
+    """The attribute with a member of `PaddingValue`."""
 
     name = "cuda_tile.padding_value"
 
 
 @irdl_attr_definition
 class SymbolVisibilityAttr(BracketedEnum, EnumAttribute[SymbolVisibility]):
-    """The visibility of a symbol, as an attribute."""
+    """The attribute with a member of `SymbolVisibility`."""
 
     name = "cuda_tile.symbol_visibility"
 
@@ -265,8 +266,8 @@ class OptimizationHintsAttr(ParametrizedAttribute):
 
 @irdl_attr_definition
 class DivByAttr(ParametrizedAttribute):
-    """The predicate that elements are multiples of `divisor`: all of them, or the first of each
-    group of `every` elements along dimension `along`, in which they grow by one."""
+    """The predicate that all elements are multiples of `divisor`; with `every` and `along`, that
+    the first of each `every` elements along a dimension is one, and the others follow by 1."""
 
     name = "cuda_tile.div_by"
 
@@ -299,7 +300,7 @@ class DivByAttr(ParametrizedAttribute):
 
 @irdl_attr_definition
 class SameElementsAttr(ParametrizedAttribute):
-    """The predicate that elements are equal in groups: of `values[i]` elements in dimension i."""
+    """The predicate that elements are equal within each block of the shape `values`."""
 
     name = "cuda_tile.same_elements"
 

@@ -5,8 +5,10 @@ Source: `CudaTile.cpp` of NVIDIA/cuda-tile; ifs are not merged, and not moved.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
@@ -149,6 +151,9 @@ class RemoveIdleLoop(RewritePattern):
             rewriter.replace(op, (), op.initValues)
 
 
-SELECT = (SimplifySelections(),)
-IF = (InlineKnownIf(), SimplifyIf(), SelectResults())
-FOR = (RemoveIdleLoop(),)
+PATTERNS: Mapping[type[Operation], tuple[RewritePattern, ...]] = {
+    ForOp: (RemoveIdleLoop(),),
+    IfOp: (InlineKnownIf(), SimplifyIf(), SelectResults()),
+    SelectOp: (SimplifySelections(),),
+}
+"""The patterns of the operations that have the trait `HasPatterns`."""

@@ -18,27 +18,20 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.parser import Parser, UnresolvedOperand
-from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
-from xdsl.traits import (
-    HasCanonicalizationPatternsTrait,
-    IsTerminator,
-    Pure,
-    RecursiveMemoryEffect,
-    ReturnLike,
-)
+from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect, ReturnLike
 from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.ir.text.default_dialect import DefaultDialect
 from ..signature import of_signature
 from .constraints import SCALAR_BOOL, SCALAR_INT, check_types
 from .syntax import end_block, parse_types, print_ended_region, print_types
-from .tile_op import CudaTileOp
+from .tile_op import CudaTileOp, HasPatterns
 from .types import TensorViewType, TileView, parse_type, print_type, scalar
 
 
 class EndOp(CudaTileOp):
-    """The end of a block, with its values."""
+    """An operation that ends a block, with values."""
 
     arguments = var_operand_def()
 
@@ -50,7 +43,7 @@ class EndOp(CudaTileOp):
 
 @irdl_op_definition
 class YieldOp(EndOp):
-    """The end of a block of `if`, `reduce` or `scan`, with its values."""
+    """End a block of `if`, `reduce` or `scan` with its results."""
 
     name = "cuda_tile.yield"
 
@@ -65,7 +58,7 @@ class YieldOp(EndOp):
 
 @irdl_op_definition
 class ContinueOp(EndOp):
-    """The end of an iteration, with the values for the next."""
+    """End an iteration of a loop with the values for the next."""
 
     name = "cuda_tile.continue"
 
@@ -79,7 +72,7 @@ class ContinueOp(EndOp):
 
 @irdl_op_definition
 class BreakOp(EndOp):
-    """The end of a `loop`, with its results."""
+    """End a `loop` with its results."""
 
     name = "cuda_tile.break"
 
@@ -93,7 +86,7 @@ class BreakOp(EndOp):
 
 @irdl_op_definition
 class ReturnOp(EndOp):
-    """The end of an entry."""
+    """End an entry."""
 
     name = "cuda_tile.return"
 
@@ -170,29 +163,9 @@ def _print_pair(printer: Printer, argument: SSAValue, value: SSAValue) -> None:
     printer.print_operand(value)
 
 
-class LoopPatterns(HasCanonicalizationPatternsTrait):
-    """The patterns of `for`."""
-
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from .canonicalization import FOR
-
-        return FOR
-
-
-class IfPatterns(HasCanonicalizationPatternsTrait):
-    """The patterns of `if`."""
-
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from .canonicalization import IF
-
-        return IF
-
-
 @irdl_op_definition
 class ForOp(CudaTileOp):
-    """A loop from `lowerBound` to `upperBound`, exclusive, by `step`, which is positive.
+    """Repeat from `lowerBound` to `upperBound`, exclusive, by `step`, which is positive.
 
     The block of `region` has the variable of the loop, then the values that iterations hand on:
     `initValues` first, then what `continue` gives; the results are the last of them. Integers are
@@ -210,7 +183,7 @@ class ForOp(CudaTileOp):
     resultValues = var_result_def()
     region = region_def("single_block")
 
-    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect(), LoopPatterns())
+    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect(), HasPatterns())
 
     @classmethod
     def parse(cls, parser: Parser) -> ForOp:
@@ -268,7 +241,7 @@ class ForOp(CudaTileOp):
 
 @irdl_op_definition
 class LoopOp(CudaTileOp):
-    """A loop that `break` ends, whose operands are the results. The block of `region` has the
+    """Repeat until a `break`, whose operands are the results. The block of `region` has the
     values that iterations hand on by `continue`."""
 
     name = "cuda_tile.loop"
@@ -314,7 +287,7 @@ class LoopOp(CudaTileOp):
 
 @irdl_op_definition
 class IfOp(CudaTileOp):
-    """The values that `thenRegion` yields if the condition is true, else those of `elseRegion`."""
+    """Run `thenRegion` if the condition is true, else `elseRegion`; results are what it yields."""
 
     name = "cuda_tile.if"
 
@@ -323,7 +296,7 @@ class IfOp(CudaTileOp):
     thenRegion = region_def("single_block")
     elseRegion = region_def()
 
-    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect(), IfPatterns())
+    traits = traits_def(RecursiveMemoryEffect(), DefaultDialect(), HasPatterns())
 
     @classmethod
     def parse(cls, parser: Parser) -> IfOp:

@@ -18,8 +18,6 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.pattern_rewriter import RewritePattern
-from xdsl.traits import HasCanonicalizationPatternsTrait
 from xdsl.utils.exceptions import VerifyException
 
 from ...passmanager.releases.floats import Float4E2M1FNType, Float8E8M0FNUType
@@ -70,7 +68,7 @@ from .elementwise_forms import (
     WrappingBinaryForm,
 )
 from .syntax import FLUSH, OVERFLOW, ROUNDING, SIGNEDNESS, types
-from .tile_op import CudaTileOp
+from .tile_op import CudaTileOp, HasPatterns
 
 ANY_TILE = VarConstraint("T", TILE)
 POINTER_TILE = VarConstraint("T", POINTER)
@@ -206,7 +204,9 @@ MulIOp = _define("MulIOp", WrappingBinaryForm, "Multiply integers.")
 OrIOp = _define("OrIOp", BinaryIntForm, "Compute the bitwise or.")
 RemIOp = _define("RemIOp", DivisionForm, "Compute the remainder, with the sign of `lhs`.")
 ShLIOp = _define("ShLIOp", WrappingBinaryForm, "Shift `lhs` to the left by `rhs` bits.")
-ShRIOp = _define("ShRIOp", SignedBinaryForm, "Shift `lhs` to the right by `rhs` bits, or signs.")
+ShRIOp = _define(
+    "ShRIOp", SignedBinaryForm, "Shift `lhs` right; the sign fills signed integers."
+)
 SubIOp = _define("SubIOp", WrappingBinaryForm, "Subtract integers.")
 XOrIOp = _define("XOrIOp", BinaryIntForm, "Compute the bitwise exclusive or.")
 
@@ -297,16 +297,6 @@ class CmpIOp(CompareForm):
     )
 
 
-class SelectPatterns(HasCanonicalizationPatternsTrait):
-    """The patterns of `select`."""
-
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from .canonicalization import SELECT
-
-        return SELECT
-
-
 @irdl_op_definition
 class SelectOp(PureElementwiseForm):
     """Take the element of `val_if_true` where `cond` is true, else that of `val_if_false`."""
@@ -320,7 +310,7 @@ class SelectOp(PureElementwiseForm):
     val_if_false = operand_def(ANY_TILE)
     result = result_def(ANY_TILE)
 
-    traits = traits_def(SelectPatterns())
+    traits = traits_def(HasPatterns())
 
     assembly_format = "$cond `,` $val_if_true `,` $val_if_false attr-dict " + types("cond, result")
 

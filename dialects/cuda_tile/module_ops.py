@@ -1,4 +1,4 @@
-"""Modules, entries and global variables, and what an entry asks of its launch."""
+"""Modules, entries, global variables; the grid of an entry, assumptions, and output."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ from .types import PointerType, TileType, TokenType, scalar
 
 @irdl_op_definition
 class ModuleOp(CudaTileOp):
-    """Entries and global variables; what bytecode holds."""
+    """Define entries and global variables: the unit of bytecode."""
 
     name = "cuda_tile.module"
 
@@ -107,7 +107,7 @@ class ModuleOp(CudaTileOp):
 
 @irdl_op_definition
 class EntryOp(CudaTileOp):
-    """A kernel: it runs once for each tile block of a grid."""
+    """Define a kernel, which runs once for each tile block of a grid."""
 
     name = "cuda_tile.entry"
 
@@ -169,7 +169,7 @@ class EntryOp(CudaTileOp):
 
 @irdl_op_definition
 class GlobalOp(CudaTileOp):
-    """A variable in global memory with its first value."""
+    """Define a variable in global memory with its first value."""
 
     name = "cuda_tile.global"
 
@@ -198,7 +198,7 @@ class GlobalOp(CudaTileOp):
 
 @irdl_op_definition
 class GetGlobalOp(PureOp):
-    """The pointer to a global variable."""
+    """Take the pointer to a global variable."""
 
     name = "cuda_tile.get_global"
 
@@ -217,7 +217,7 @@ class GetGlobalOp(PureOp):
 
 @irdl_op_definition
 class GetTileBlockIdOp(PureOp):
-    """The place of this tile block in the grid."""
+    """Read the place of this tile block in the grid."""
 
     name = "cuda_tile.get_tile_block_id"
 
@@ -232,7 +232,7 @@ class GetTileBlockIdOp(PureOp):
 
 @irdl_op_definition
 class GetNumTileBlocksOp(PureOp):
-    """The size of the grid."""
+    """Read the number of tile blocks in each dimension of the grid."""
 
     name = "cuda_tile.get_num_tile_blocks"
 
@@ -247,7 +247,7 @@ class GetNumTileBlocksOp(PureOp):
 
 @irdl_op_definition
 class AssumeOp(CudaTileOp):
-    """The value, of which a predicate holds; if it does not, the program is undefined."""
+    """Return a value of which a predicate holds; the program is undefined if it does not."""
 
     name = "cuda_tile.assume"
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from importlib import import_module
 from typing import ClassVar, TypeAlias
 
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, traits_def
-from xdsl.traits import Pure
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.str_enum import StrEnum
 
 from .attributes import attribute_of
@@ -16,6 +18,18 @@ from .syntax import DIRECTIVES
 
 Operand: TypeAlias = SSAValue | Sequence[SSAValue] | None
 """That of one definition: a sequence if it is variadic, None if it is optional and absent."""
+
+
+class HasPatterns(HasCanonicalizationPatternsTrait):
+    """The trait of operations that have patterns in `canonicalization`."""
+
+    def get_patterns(self, op: type[Operation]) -> tuple[RewritePattern, ...]:
+        # The patterns make operations: they are imported after these.
+        return import_module(".canonicalization", __package__).PATTERNS[op]
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        return ()  # they differ from operation to operation
 
 
 class CudaTileOp(IRDLOperation, ABC):
