@@ -68,8 +68,9 @@ ON_GPU = frozenset[str]({"cuda", "cuda-interpreter"})
 """The engines that run tile programs."""
 
 
-def device_of(engine: str, target: Target | None) -> Device:
-    """Return the device of an engine in `ON_GPU`, for `target` if it is a simulated one.
+def device_of(engine: str, target: Target | None, *, checked: bool = False) -> Device:
+    """Return the device of an engine in `ON_GPU`, for `target` if it is a simulated one, which
+    may be `checked` for races.
 
     PasslineError without a driver or a GPU.
     """
@@ -81,7 +82,7 @@ def device_of(engine: str, target: Target | None) -> Device:
 
     if target is not None and not target.is_cuda:
         raise PasslineError(f"{engine} cannot run code for {target}: expected a GPU, such as sm_90")
-    return simulated_device("sm_90" if target is None else target.cpu)
+    return simulated_device("sm_90" if target is None else target.cpu, checked)
 
 
 def engine_for(engine: Engine, target: Target | None) -> Engine:

@@ -112,7 +112,7 @@ class PasslineRunMain(PasslineOptMain):
         help += "cuda, which is tile programs on a GPU; or cuda-interpreter, which runs these on "
         help += "numpy"
         add("--engine", choices=ENGINES, default="numpy", help=help)
-        help = "check the accesses of tile blocks to memory, with numpy: races, bounds, assumptions"
+        help = "check the accesses of tile blocks to memory, on numpy: races, bounds, assumptions"
         add("--check-races", action="store_true", help=help)
         help = "the threads on which machine code runs, where there is enough work; by default 1"
         add("--threads", type=positive, default=1, metavar="N", help=help)
@@ -144,8 +144,8 @@ class PasslineRunMain(PasslineOptMain):
             raise PasslineError(
                 "--outputs names one file, which all inputs of --out-dir would write"
             )
-        if args.check_races and args.engine != "numpy":
-            raise PasslineError("--check-races needs --engine=numpy")
+        if args.check_races and args.engine not in (numbers := ("numpy", "cuda-interpreter")):
+            raise PasslineError(f"--check-races needs --engine={' or '.join(numbers)}")
         for what, other in {
             "the input": args.input_file,
             "the file of --inputs": args.inputs,
@@ -184,7 +184,8 @@ class PasslineRunMain(PasslineOptMain):
     @cached_property
     def device(self) -> Device:
         """The device of a GPU, or a simulated one."""
-        return device_of(self.args.engine, processor_of(self.args))
+        checked = self.args.check_races
+        return device_of(self.args.engine, processor_of(self.args), checked=checked)
 
     @cached_property
     def gpu_target(self) -> Target:

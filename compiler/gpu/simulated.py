@@ -147,9 +147,9 @@ class SimulatedDevice:
 
 
 @cache
-def simulated_device(target: str) -> SimulatedDevice:
+def simulated_device(target: str, checked: bool) -> SimulatedDevice:
     """Return the simulated device of this process for a target."""
-    return SimulatedDevice(target)
+    return SimulatedDevice(target, checked=checked)
 
 
 class ArgumentNumbers:

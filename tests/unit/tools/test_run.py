@@ -614,9 +614,10 @@ cuda_tile.module @kernels {
 
 def test_races_of_tile_blocks_are_checked_on_request():
     assert "[2.]" in run(stdin=LAUNCH).stdout
-    result = run("--check-races", stdin=LAUNCH)
-    assert result.status == 1 and "writes element 0 of argument 0" in result.stderr
+    for engine in ("numpy", "cuda-interpreter"):
+        result = run("--check-races", f"--engine={engine}", stdin=LAUNCH)
+        assert result.status == 1 and "writes element 0 of argument 0" in result.stderr
     assert (
-        "--check-races needs --engine=numpy"
+        "--check-races needs --engine=numpy or cuda-interpreter"
         in run("--check-races", "--engine=native", stdin=LAUNCH).stderr
     )
