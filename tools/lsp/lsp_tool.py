@@ -52,7 +52,7 @@ def run(args: Sequence[str]) -> None:
     parser = make_parser()
     given = parser.parse_args(parser.prepare(args))
     from .known_dialects import KnownDialects
-    from .language_server import serve
+    from .requests import serve
 
     sys.setrecursionlimit(recursion_limit())
     allows: bool = given.allow_unregistered_dialect

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
@@ -18,12 +18,10 @@ from ...passmanager.errors import PasslineError
 from ...passmanager.report.record_reader import Record, read_record
 from . import code_actions
 from .inlays import remark_hints, result_of
+from .language_server import PasslineLanguageServer
 from .open_file import OpenFile
 from .pass_runs import Finished, RunTarget, diff, edited, edits_of, run_process, target_at
 from .run_lines import RunLine, run_lines, shell_command
-
-if TYPE_CHECKING:
-    from .language_server import PasslineLanguageServer
 
 __all__ = ["add_commands"]
 
