@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import gcd
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -43,7 +44,7 @@ from ....dialects.cuda_tile.attributes import (
 )
 from ....dialects.cuda_tile.types import PartitionViewType, PointerType, TensorViewType, TileType
 from ....dialects.relax.types import SmallFloat, is_integer, is_unsigned
-from ....dialects.tir.functions import Extent, Shape, volume
+from ....dialects.tir.functions import Extent, Shape, size_of, volume
 from ..choices import NoKernel
 from ..scalars import signless_form
 
@@ -96,7 +97,7 @@ class TileWriter:
         types = [TileType((), PointerType(device_element(e))) for e in self.elements]
         self.entry = module_ops.EntryOp(self.name, types)
         self.block: Block = self.entry.body.block
-        self.pointers = [self.insert(_aligned(pointer)) for pointer in self.block.args]
+        self.pointers = [self.insert(_assumed(pointer, ALIGNMENT)) for pointer in self.block.args]
 
     def insert(self, op: Operation) -> SSAValue:
         """Append an operation, and return its first result."""
@@ -126,8 +127,21 @@ class TileWriter:
             return self.number(extent, i32)
         if extent not in self.sizes:
             block = self.entry.body.block
-            self.sizes[extent] = block.insert_arg(TileType((), i32), len(block.args))
+            parameter = block.insert_arg(TileType((), i32), len(block.args))
+            self.sizes[extent] = self._with_factor(parameter, extent)
         return self.sizes[extent]
+
+    def _with_factor(self, parameter: SSAValue, extent: Extent) -> SSAValue:
+        """Say by what an extent is divisible: as a stride, it lets tiles be copied by lines."""
+        factor = gcd(*(n for _, n in size_of(extent).terms))
+        if isinstance(extent, int) or factor == 1:
+            return parameter
+        assumed = _assumed(parameter, factor)
+        block = self.entry.body.block
+        block.insert_ops_before([assumed], block.first_op) if block.first_op else block.add_op(
+            assumed
+        )
+        return assumed.result
 
     def block_indices(self) -> Sequence[SSAValue]:
         """Return the numbers of the tile block in the three dimensions of the grid."""
@@ -424,9 +438,8 @@ class TileWriter:
         return None if self.bulk else _hint("allow_tma", BoolAttr.from_bool(False))
 
 
-def _aligned(pointer: SSAValue) -> module_ops.AssumeOp:
-    # Tiles of views are then copied by whole lines (TMA), not element by element.
-    return module_ops.AssumeOp(pointer, types=[pointer.type], predicate=DivByAttr(ALIGNMENT))
+def _assumed(value: SSAValue, divisor: int) -> module_ops.AssumeOp:
+    return module_ops.AssumeOp(value, types=[value.type], predicate=DivByAttr(divisor))
 
 
 def _hint(name: str, value: Attribute) -> OptimizationHintsAttr:
@@ -443,7 +456,8 @@ def _splat(value: float, element: Attribute, shape: Sequence[int]) -> shape_ops.
 
 
 ALIGNMENT = 16
-"""The bytes of which addresses of tensors are multiples."""
+"""The bytes of which addresses of tensors are multiples: tiles of views are then copied by whole
+lines (TMA), not element by element."""
 EXTREMA = ("maximum", "minimum")
 SIGN = (Signedness.SIGNED, Signedness.UNSIGNED)
 """The signedness of integers that are not, or are, unsigned."""
