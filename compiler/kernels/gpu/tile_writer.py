@@ -40,6 +40,7 @@ from ....dialects.cuda_tile.attributes import (
     MemoryOrderingSemantics,
     OptimizationHintsAttr,
     PaddingValue,
+    SameElementsAttr,
     Signedness,
 )
 from ....dialects.cuda_tile.types import PartitionViewType, PointerType, TensorViewType, TileType
@@ -48,12 +49,26 @@ from ....dialects.tir.functions import Extent, Shape, size_of, volume
 from ..choices import NoKernel
 from ..scalars import signless_form
 
-__all__ = ["TileReduction", "TileWriter", "device_element", "power_of_two", "tile_of"]
+__all__ = [
+    "ALIGNMENT",
+    "TileReduction",
+    "TileWriter",
+    "device_element",
+    "factor_of",
+    "power_of_two",
+    "tile_of",
+]
 
 
 def power_of_two(number: int) -> int:
     """Return the least power of two that is not less."""
     return 1 << (max(1, number) - 1).bit_length()
+
+
+def factor_of(extent: Extent) -> int:
+    """Return a power of two by which an extent is divisible; 0 for 0."""
+    factor = gcd(*(factor for _, factor in size_of(extent).terms))
+    return factor & -factor
 
 
 def device_element(element: Attribute) -> Attribute:
@@ -133,8 +148,7 @@ class TileWriter:
 
     def _with_factor(self, parameter: SSAValue, extent: Extent) -> SSAValue:
         """Say by what an extent is divisible: as a stride, it lets tiles be copied by lines."""
-        factor = gcd(*(n for _, n in size_of(extent).terms))
-        if isinstance(extent, int) or factor == 1:
+        if isinstance(extent, int) or (factor := factor_of(extent)) == 1:
             return parameter
         assumed = _assumed(parameter, factor)
         block = self.entry.body.block
@@ -417,6 +431,20 @@ class TileWriter:
             memory_ops.LoadPtrTkoOp(source, mask, padding, None, memory_ordering_semantics=WEAK)
         )
         return self.convert(tile, i8, i1) if element == i1 else tile
+
+    def in_lines(
+        self, offset: SSAValue, mask: SSAValue, count: int, axis: int
+    ) -> tuple[SSAValue, SSAValue]:
+        """Say that each `count` elements of a matrix along a dimension are adjacent in memory, at
+        aligned addresses, and loaded together or not at all."""
+        same = module_ops.AssumeOp(
+            mask,
+            types=[mask.type],
+            predicate=SameElementsAttr([count if i == axis else 1 for i in (0, 1)]),
+        )
+        groups = DivByAttr(count, count, axis)
+        line = module_ops.AssumeOp(offset, types=[offset.type], predicate=groups)
+        return self.insert(line), self.insert(same)
 
     def store(self, tile: SSAValue, view: SSAValue, index: Sequence[SSAValue]) -> None:
         if tile_of(tile).element_type == i1:
