@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, cast, get_args, overload
@@ -14,6 +15,7 @@ from xdsl.passes import ModulePass
 from ..dialects.target import NAMED, Target, entered_target
 from ..passes import OPTIMIZE
 from ..passmanager.context import PassContext
+from ..passmanager.diagnostics import DiagnosticError
 from ..passmanager.errors import PasslineError
 from ..passmanager.limits import deep_recursion
 from ..passmanager.registry import check_context_level
@@ -49,6 +51,7 @@ __all__ = [
     "device_of",
     "engine_for",
     "flat",
+    "on_numpy_text",
     "optimize",
     "parse_processor",
     "returning_results",
@@ -76,6 +79,8 @@ def device_of(engine: str, target: Target | None) -> Device:
         return default_device()
     from .gpu.simulated import simulated_device
 
+    if target is not None and not target.is_cuda:
+        raise PasslineError(f"{engine} cannot run code for {target}: expected a GPU, such as sm_90")
     return simulated_device("sm_90" if target is None else target.cpu)
 
 
@@ -311,13 +316,26 @@ def _compile_for_gpu(
     def lowered(module: ModuleOp) -> ModuleOp:
         return module if level is None else optimize_with(first, module, level)
 
+    call: ArrayFunction
     with ctx.at_level(ctx.opt_level if level is None else level, NECESSARY) as inner:
-        if cache and not inner.is_observed:
-            settings = "compile", level, inner
-            call = cached_device_function(module, name, processor, device, *settings, lower=lowered)
-        else:
-            call = compile_for_device(lowered(module), name, processor, device)
-    return CompiledFunction(declared, returning_results(call), engine, perf_counter() - start)
+        settings = "compile", level, inner
+        try:
+            if cache and not inner.is_observed:
+                compiled = cached_device_function(
+                    module, name, processor, device, *settings, lower=lowered
+                )
+            else:
+                compiled = compile_for_device(lowered(module), name, processor, device)
+            call = returning_results(compiled)
+        except DiagnosticError as error:
+            warnings.warn(on_numpy_text(name, error), RuntimeWarning, stacklevel=3)
+            call = array_function(module, declared, "numpy")
+    return CompiledFunction(declared, call, engine, perf_counter() - start)
+
+
+def on_numpy_text(name: str, error: DiagnosticError) -> str:
+    """Return the warning that a function has no program for a GPU."""
+    return f"@{name} has no program for a GPU, and runs on numpy: {str(error).splitlines()[0]}"
 
 
 class CompiledFunction:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from concurrent.futures import Executor
 
-from ..dialects.target import Target, host
+from ..dialects.target import Target
 from ..passes.relax.legalize_ops import LegalizeOps
 from ..passes.tir.bind_target import BindTarget
 from ..passmanager.context import PassContext
 from .execution import optimize_with, parse_processor
-from .native.function import check_runnable
-from .native.jit import load_llvm
 from .source import Source, load
-from .tune.module_tuning import Tuning, TuningOutcome, tune_module
+from .tune.module_tuning import Tuning, TuningOutcome, tune_module, tuned_target
 from .tune.search import Settings
 
 __all__ = ["Tuning", "TuningOutcome", "tune"]
@@ -46,9 +44,7 @@ def tune(
     Kernels that the database has are skipped, unless `again`. After `time_limit` seconds the search
     ends. Errors: PasslineError as of `compile`.
     """
-    load_llvm()  # `host` would raise a ValueError without it
-    processor = parse_processor(target) or Target.current() or host()
-    check_runnable(processor)
+    processor = tuned_target(parse_processor(target))
     module = load(source)
     if level is not None:
         module = optimize_with([BindTarget(str(processor))], module, level)

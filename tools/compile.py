@@ -17,11 +17,13 @@ from xdsl.passes import ModulePass
 
 from .. import __version__
 from ..compiler.compile.code import compile_code, empty_object, object_files
-from ..compiler.compile.interface import FIRST_LINE, Interface, header_text
+from ..compiler.compile.interface import FIRST_LINE, GpuRuntime, Interface, header_text
 from ..compiler.compile.linker import Linker, find_linker, openmp_library, version_script
 from ..compiler.compile.signature import identifier, signature_of
 from ..compiler.gpu.build import lowering_to_tiles
+from ..compiler.gpu.driver import LIBRARY as DRIVER
 from ..compiler.gpu.kernel_files import MANIFEST_START, kernel_files
+from ..compiler.gpu.library_runtime import prepare_library
 from ..compiler.interpreters.signature import entry_function
 from ..compiler.native.jit import load_llvm
 from ..compiler.native.lowering import NECESSARY, bind_target, complete_lowering
@@ -111,7 +113,8 @@ class PasslineCompileMain(PasslineOptMain):
         if (processor := processor_of(self.args)) is None or not processor.is_cuda:
             load_llvm()
         self.target = self.target_for(prog)
-        self.linker = find_linker(self.target) if self.kind == "so" else None
+        machine = host() if self.target.is_cuda else self.target
+        self.linker = find_linker(machine) if self.kind == "so" else None
         super().apply_passes(prog)
 
     def target_for(self, prog: ModuleOp) -> Target:
@@ -121,12 +124,11 @@ class PasslineCompileMain(PasslineOptMain):
         PasslineError if its files are not in ELF.
         """
         target = processor_of(self.args) or known_target(prog) or host()
-        if target.is_cuda != (self.kind in ON_GPU):
-            kinds = [kind for kind in KINDS if (kind in ON_GPU) == target.is_cuda]
+        kinds = ON_GPU if target.is_cuda else ON_PROCESSORS
+        if self.kind not in kinds:
             raise PasslineError(
-                f"the target {target.cpu} is for {KINDS[kinds[0]]}: expected an output file with "
-                f"the suffix {', '.join(f'.{kind}' for kind in kinds)}, not .{self.kind}; or name "
-                "another target with --target"
+                f"{KINDS[self.kind]} cannot be made for {target.cpu}: expected an output file with "
+                f"the suffix {', '.join(f'.{kind}' for kind in kinds)}, or another --target"
             )
         if target.is_cuda:
             return target
@@ -148,22 +150,28 @@ class PasslineCompileMain(PasslineOptMain):
     def write_result(self, prog: ModuleOp, result: ResultFile) -> None:
         """Compile the function, and write its code and the header."""
         assert isinstance(result, LibraryFiles)
-        if self.target.is_cuda:
+        if self.kind in KERNELS:
             code, manifest = kernel_files(prog, self.args.function, self.target, self.kind)
             result.header.write(manifest)
             return result.write_parts([code])
-        with paused_collector():
-            prepared = prepare(prog, self.args.function, self.target, self.args.threads)
-        interface = Interface(
-            library_name(self.args),
-            signature_of(prepared.function),
-            prepared.entry,
-            prepared.failures,
-            self.target,
-            f"passline {__version__}",
-        )
+        prepared, interface = self.prepare(prog)
         result.header.write(header_text(interface))
         result.write_parts(self.parts(prepared, interface))
+
+    def prepare(self, prog: ModuleOp) -> tuple[Prepared, Interface]:
+        """Prepare the function, for a GPU its part on the host, and return its interface in C."""
+        given = prog, self.args.function, self.target, self.args.threads
+        signature = signature_of(entry_function(*given[:2]))
+        target, compiler, gpu = self.target, f"passline {__version__}", None
+        with paused_collector():
+            if target.is_cuda:
+                prepared, ir, data = prepare_library(*given)
+                compiler, gpu = f"{compiler}, with kernels for {target.cpu}", GpuRuntime(ir, data)
+                target = host()
+            else:
+                prepared = prepare(*given)
+        names, failures = (library_name(self.args), signature, prepared.entry), prepared.failures
+        return prepared, Interface(*names, failures, target, compiler, gpu)
 
     def parts(self, prepared: Prepared, interface: Interface) -> Iterable[Buffer]:
         """Compile, and return the output in parts."""
@@ -226,8 +234,10 @@ def linked(
         (empty := directory / "empty.o").write_bytes(empty_object(interface.target))
         (symbols := directory / "symbols").write_text(version_script(interface.exported))
         library = directory / "library.so"
-        runtime = openmp_library(interface.target) if threads > 1 else None
-        linker.link(objects, library, Path(output).name, symbols, empty, runtime)
+        runtimes = [openmp_library(interface.target)] if threads > 1 else []
+        if interface.gpu is not None:
+            runtimes.append(Path(DRIVER))
+        linker.link(objects, library, Path(output).name, symbols, empty, runtimes)
         with library.open("rb") as file:
             return [mmap(file.fileno(), 0, access=ACCESS_READ)]
 
@@ -241,8 +251,10 @@ KINDS = {
     "tileirbc": "kernels of a GPU as bytecode",
 }
 """What can be made: the suffix of its files, and what it is."""
-ON_GPU = ("cubin", "tileirbc")
-BINARY = ("so", "o", *ON_GPU)
+KERNELS = ("cubin", "tileirbc")
+ON_GPU = ("so", *KERNELS)
+ON_PROCESSORS = ("so", "o", "ll", "s")
+BINARY = ("so", "o", *KERNELS)
 
 
 def c_name(text: str) -> str:
@@ -275,7 +287,7 @@ def header_file(args: argparse.Namespace) -> str | None:
     """Return the name of the header to write, None if there is none."""
     if args.header is not None or kind_of(args) not in BINARY:
         return args.header
-    suffix = ".json" if kind_of(args) in ON_GPU else ".h"
+    suffix = ".json" if kind_of(args) in KERNELS else ".h"
     return str(Path(args.output_file).with_suffix(suffix))
 
 

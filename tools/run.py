@@ -15,7 +15,15 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.analysis.index_ranges import Range, index_ranges
-from ..compiler.execution import ENGINES, ON_GPU, array_function, device_of, flat, returning_results
+from ..compiler.execution import (
+    ENGINES,
+    ON_GPU,
+    array_function,
+    device_of,
+    flat,
+    on_numpy_text,
+    returning_results,
+)
 from ..compiler.interpreters.arguments import (
     check_arguments,
     load_arrays,
@@ -38,8 +46,9 @@ from ..compiler.interpreters.signature import (
 )
 from ..dialects.target import Target
 from ..passmanager.context import PassContext
-from ..passmanager.diagnostics import Severity, print_message
+from ..passmanager.diagnostics import Diagnostic, DiagnosticError, Severity, print_message
 from ..passmanager.errors import PasslineError
+from ..passmanager.fast.clone import clone
 from ..passmanager.ir.location import place_of
 from ..passmanager.limits import too_many_elements
 from ..passmanager.pipeline import pipeline_text
@@ -180,7 +189,9 @@ class PasslineRunMain(PasslineOptMain):
     @cached_property
     def gpu_target(self) -> Target:
         """The target that kernels of a GPU are made for."""
-        return processor_of(self.args) or Target(self.device.target)
+        from ..compiler.gpu.device import target_of_device
+
+        return processor_of(self.args) or target_of_device(self.device)
 
     def required_passes(self) -> Sequence[str]:
         """Add the passes that machine code needs, which --stop-after does not leave out."""
@@ -202,10 +213,31 @@ class PasslineRunMain(PasslineOptMain):
                 elif self.arrays is not None:
                     self.check_inputs(func, self.arrays)
         self.native: NativeFunction | CudaFunction | None = None
-        if self.uses_cache:
-            self.native = self.cached_function(prog)
-        else:
-            super().apply_passes(prog)
+        original = clone(prog) if self.args.engine in ON_GPU else None
+        try:
+            if self.uses_cache:
+                self.native = self.cached_function(prog)
+            else:
+                super().apply_passes(prog)
+        except DiagnosticError as error:
+            if original is None:
+                raise
+            self.run_on_numpy(prog, original, error)
+
+    def run_on_numpy(self, prog: ModuleOp, original: ModuleOp, error: DiagnosticError) -> None:
+        """Take the module as it was before the passes, which could not make tile programs of it."""
+        message = on_numpy_text(self.args.function, error)
+        print_message(Severity.WARNING, message, self.arg_parser.prog)
+        prog.detach_region(prog.body).drop_all_references()
+        prog.add_region(original.detach_region(original.body))
+        prog.attributes = original.attributes
+        self.args.engine = "numpy"
+
+    def render(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Show the diagnostics of a pass; for a GPU errors are in the warning of `run_on_numpy`."""
+        if self.args.engine in ON_GPU:
+            diagnostics = [each for each in diagnostics if each.severity != Severity.ERROR]
+        super().render(diagnostics)
 
     @property
     def uses_cache(self) -> bool:

@@ -9,11 +9,9 @@ from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from time import monotonic
 
-from ..compiler.native.function import check_runnable
-from ..compiler.native.jit import load_llvm
-from ..compiler.tune.module_tuning import Progress, Tuning, TuningOutcome, tune_module
+from ..compiler.tune.module_tuning import Progress, Tuning, TuningOutcome, tune_module, tuned_target
 from ..compiler.tune.search import Settings
-from ..dialects.target import Target, host, set_target
+from ..dialects.target import Target, set_target
 from ..passes.relax.legalize_ops import LegalizeOps
 from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
@@ -71,7 +69,7 @@ class PasslineTuneMain(TrialMain):
         help = "the number of processes that measure at once, by default 1: more disturb each other"
         add("-j", "--jobs", type=positive, default=1, metavar="N", help=help)
         add = (group := add_pipeline(arg_parser, self.extensions)).add_argument
-        help = "the processor to tune for, by default this machine"
+        help = "the processor to tune for, by default this machine, or the GPU, such as sm_90"
         add("-t", "--target", dest="processor", metavar="TARGET", help=help)
         add_verification(group)
         self.add_questions(group)
@@ -94,8 +92,7 @@ class PasslineTuneMain(TrialMain):
     def tune(self) -> None:
         """Tune the kernels of the input, and print what that gained."""
         args = self.args
-        load_llvm()  # `host` would raise a ValueError without it
-        check_runnable(target := processor_of(self.args) or Target.current() or host())
+        target = tuned_target(processor_of(self.args))
         module = self.read_module()
         if not args.disable_verify:
             verify(module, dominance=self.args.verify_dominance)

@@ -187,6 +187,9 @@ def object_files(prepared: Prepared, interface: Interface) -> list[list[Buffer]]
     undefined = undefined_symbols(*codes)
     constants = {n: prepared.constants[n] for n in undefined if n in prepared.constants}
     called = [name for name in undefined if name not in constants]
+    if (gpu := interface.gpu) is not None:
+        called = [name for name in called if not name.startswith(gpu.SYMBOLS)]
+        constants |= gpu.data
     check_symbols(called, prepared)
     ir = f"{interface_ir(interface)}{references(constants)}"
     return [*([code] for code in codes), with_data(object_of(ir, machine), constants)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FileLineColLoc
 
@@ -13,6 +14,9 @@ from ...passmanager.ir.location import place_text
 from ..native.codegen import Body, Data, all_sizes, declaration, quoted, struct
 from ..native.preparation.assertions import STATUS_WORDS, Failures
 from .signature import C_TYPES, Signature, TensorParameter, check_names, check_sizes, identifier
+
+if TYPE_CHECKING:
+    from ..interpreters.arrays import Array
 
 # The C interface of a library, as LLVM IR: the function for callers in C, and the description of
 # the library, by which a loader finds it.
@@ -44,6 +48,23 @@ SCALARS = {"f32": "float", "f64": "double", "index": "i64"}
 
 
 @dataclass(frozen=True)
+class GpuRuntime:
+    """What a library for a GPU has besides its host functions, which get the state of a call.
+
+    The code has `gpu.begin`, which gets memory for the state, and `gpu.end`, which frees what the
+    call allocated on the device, and returns why the call failed, or null.
+    """
+
+    ir: str
+    data: Mapping[str, Array]
+    """The data that the code only declares, by symbol."""
+
+    STATE = "[2 x i64]"
+    SYMBOLS = ("gpu.", "cu")
+    """The starts of the names of the functions of the runtime, and of CUDA's driver."""
+
+
+@dataclass(frozen=True)
 class Interface:
     """The names and types that the C interface of a library consists of."""
 
@@ -56,6 +77,7 @@ class Interface:
     target: Target
     compiler: str
     """The name and the version of the compiler."""
+    gpu: GpuRuntime | None = None
 
     @property
     def symbol(self) -> str:
@@ -82,6 +104,7 @@ def interface_ir(interface: Interface) -> str:
         REFUSE,
         *uniform_function(interface),
         *description(interface, data),
+        *([interface.gpu.ir] if interface.gpu is not None else []),
     ]
     return "\n".join([*parts, *data.lines, ""])
 
@@ -107,7 +130,14 @@ def entry_function(interface: Interface, data: Data) -> list[str]:
         status = body.value(f"alloca [{STATUS_WORDS} x i64], align 16")
         body.add(f"store [{STATUS_WORDS} x i64] zeroinitializer, ptr {status}")
         passed.append(f"ptr {status}")
+    call = ""
+    if interface.gpu is not None:
+        call = body.value(f"alloca {interface.gpu.STATE}")
+        body.add(f"call void @gpu.begin(ptr {call})")
+        passed.insert(0, f"i64 {body.value(f'ptrtoint ptr {call} to i64')}")
     results = body.call(interface.entry, passed, unknown)
+    if call:
+        return_device_failure(body, call, results)
     if status:
         return_failure(body, status, results)
     take_results(body, allocated, results)
@@ -124,9 +154,24 @@ def entry_function(interface: Interface, data: Data) -> list[str]:
 def return_failure(body: Body, status: str, results: Sequence[Sequence[str]]) -> None:
     """Report an assertion that failed, free the buffers that are returned even so, and return."""
     assertion, call = body.load("i64", status, 0), body.load("i64", status, 1)
-    failed, succeeded = body.unless(body.value(f"icmp eq i64 {assertion}, 0"))
+    report = f"@library.fail(ptr %failure, i64 {assertion}, i64 {call})"
+    return_unless(body, f"icmp eq i64 {assertion}, 0", report, results)
+
+
+def return_device_failure(body: Body, call: str, results: Sequence[Sequence[str]]) -> None:
+    """End the call on the device, and return if it failed."""
+    message = body.value(f"call ptr @gpu.end(ptr {call})")
+    report = f"@library.refuse(ptr %failure, ptr {message})"
+    return_unless(body, f"icmp eq ptr {message}, null", report, results)
+
+
+def return_unless(
+    body: Body, condition: str, report: str, results: Sequence[Sequence[str]]
+) -> None:
+    """Unless `condition` holds, call `report`, free the buffers that are returned, and return."""
+    failed, succeeded = body.unless(body.value(condition))
     body.block(failed)
-    body.add(f"call void @library.fail(ptr %failure, i64 {assertion}, i64 {call})")
+    body.add(f"call void {report}")
     for memory, *_ in results:
         body.add(f"call void @free(ptr {memory})")
     body.add(f"ret i32 {FAILED}")
@@ -323,7 +368,8 @@ typedef struct passline_array {{
 
 enum {{
   PASSLINE_OK = 0,
-  PASSLINE_FAILED = 1,      /* an assertion of the model failed: an index is out of bounds */
+  PASSLINE_FAILED = 1,      /* an assertion of the model failed, as an index is out of bounds;
+                               or the GPU did, if there is one */
   PASSLINE_BAD_ARGUMENT = 2 /* a size is not one that the function takes */
 }};
 

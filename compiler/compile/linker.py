@@ -38,26 +38,26 @@ class Linker:
         soname: str,
         symbols: Path,
         empty: Path,
-        runtime: Path | None = None,
+        runtimes: Sequence[Path] = (),
     ) -> None:
         """Link object files to a shared library.
 
         `symbols` is a version script. `empty` is an object file without code, from which stand-ins
-        are made: for the C library, where a linker does not know it, and for the OpenMP runtime
-        `runtime`. PasslineError with the output of the linker if it fails.
+        are made: for the C library, where a linker does not know it, and for `runtimes`, such as
+        that of OpenMP. PasslineError with the output of the linker if it fails.
         """
         options = self._option("-soname", soname) + self._option("-z", "noexecstack")
         options += self._option("--version-script", str(symbols))
         if self.is_compiler:
             options += ["-Wl,--as-needed", "-lm"]
         stand_ins = [] if self.is_compiler else [MATH_LIBRARY]
-        if runtime is not None:
-            stand_ins.append(runtime.name)
+        stand_ins += [runtime.name for runtime in runtimes]
         if stand_ins:
             options += self._option("--no-as-needed")
             options += [str(self._stand_in(empty, name)) for name in stand_ins]
-        if runtime is not None and runtime.is_absolute():  # it is not where the system looks
-            options += self._option("-rpath", str(runtime.parent))
+        for runtime in runtimes:
+            if runtime.is_absolute():  # it is not where the system looks
+                options += self._option("-rpath", str(runtime.parent))
         self._run("-shared", "-o", output, *objects, *options)
 
     def _option(self, *words: str) -> list[str]:

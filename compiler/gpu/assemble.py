@@ -24,6 +24,7 @@ from ...passmanager.errors import NotInstalledError, PasslineError, install_hint
 from ...passmanager.forks import available_cores
 from ..native.cache import read_entry, stamp_of, write_entry
 from ..native.compiled import Damaged
+from .debug_places import with_scopes
 
 __all__ = [
     "TILEIRAS",
@@ -49,10 +50,11 @@ class AssemblyError(PasslineError):
 
 
 def find_tileiras() -> Path:
-    """Return the assembler: that of `PASSLINE_TILEIRAS`, of the package `nvidia-cuda-tileiras`, on
-    the PATH, or of the toolkit in `CUDA_HOME`.
+    """Find the assembler, and return its path.
 
-    Errors: NotInstalledError.
+    It is looked for in this order: the file that `PASSLINE_TILEIRAS` names, the package
+    `nvidia-cuda-tileiras`, the PATH, and the toolkit in `CUDA_HOME` or `CUDA_PATH`. Errors:
+    NotInstalledError.
     """
     for path in _candidates():
         if os.access(path, os.X_OK) and path.is_file():
@@ -80,17 +82,19 @@ def assemble(
     target: Target,
     *,
     version: tuple[int, int] = (13, 3),
-    options: Sequence[str] = (),
+    options: Sequence[str] = ("--lineinfo",),
     cached: bool = True,
 ) -> bytes:
-    """Return the cubin of the kernels in a module for a GPU.
+    """Assemble the kernels in `module` for a GPU, and return the cubin.
 
-    `version` is that of the bytecode between them, `options` are those of `tileiras`, such as
-    `--lineinfo`. A cubin that the cache has is not assembled again. Errors: AssemblyError,
-    NotInstalledError; PasslineError for a target that is no GPU.
+    `version` is that of the bytecode that the assembler reads. `options` are passed to it;
+    `--lineinfo` writes a table of source lines, which profilers and compute-sanitizer show. A cubin
+    in the cache is not assembled again.
+
+    Errors: AssemblyError, NotInstalledError; PasslineError for a target that is no GPU.
     """
     gpu = _gpu_of(target)
-    bytecode = write_tile_bytecode(module, version)
+    bytecode = write_tile_bytecode(with_scopes(module), version)
     tool = find_tileiras()
     key = _key(bytecode, gpu, stamp_of([tool]), *options)
     if cached and (found := read_entry(key, _read_cubin)) is not None:
@@ -172,7 +176,7 @@ def _run(tool: Path, bytecode: bytes, options: Sequence[str]) -> bytes:
 
 
 def _error(tool: Path, done: subprocess.CompletedProcess[str], source: str) -> PasslineError:
-    """Return the error of a run, in one line: the first errors that name something."""
+    """Return the error of a run: one line with its first errors that give a reason."""
     output = (done.stdout + done.stderr).replace(source, "the kernels")
     errors = re.findall(r"^.*?\b(?:error|fatal)\s*:\s*(.*\S)", output, re.MULTILINE)
     vague = "failed to compile Tile IR program"
@@ -186,8 +190,7 @@ def _error(tool: Path, done: subprocess.CompletedProcess[str], source: str) -> P
 
 
 def _missing_parts(tool: Path) -> list[str]:
-    """Return the programs and libraries that the assembler calls, and that are not where it looks
-    for them."""
+    """Return the programs and libraries that the assembler needs and does not find."""
     root = tool.resolve().parent.parent
     libraries = [*root.glob("lib*/libnvvm.so*"), *root.glob("nvvm/lib*/libnvvm.so*")]
     has_ptxas = (tool.resolve().parent / "ptxas").exists() or shutil.which("ptxas")
@@ -195,31 +198,35 @@ def _missing_parts(tool: Path) -> list[str]:
     return missing if libraries else [*missing, "libnvvm (nvidia-nvvm)"]
 
 
-# What kernels take of a processor, from the sections `.nv.info` of a cubin: records of a form, a
-# kind, a size and a value. Source: the output of NVIDIA's cuobjdump.
+# The registers and memory of kernels, from the sections `.nv.info` of a cubin. A section is a list
+# of records, each of a form, a kind, a size and a value. Source: the output of NVIDIA's cuobjdump.
 
 _REGISTERS, _FRAME, _REQUIRED_THREADS = 0x2F, 0x11, 0x10
 _SIZED = 4
-"""The form of a record whose value has the size that it says."""
+"""The form of a record whose third field is the size of the value after it; in other forms that
+field is the value."""
 SHARED, INFO = ".nv.shared.", ".nv.info."
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What a kernel takes of a multiprocessor."""
+    """The registers, memory and threads that a kernel uses on a multiprocessor."""
 
     registers: int
-    """The number of registers of a thread, of 32 bits."""
+    """The number of 32-bit registers of a thread."""
     local_bytes: int
-    """The bytes of each thread in memory: registers that were spilled, and its arrays."""
+    """The bytes of local memory of a thread: spilled registers, and arrays."""
     shared_bytes: int
-    """The bytes of shared memory of a block, of known size."""
+    """The bytes of statically allocated shared memory of a block."""
     threads: int
     """The number of threads of a block."""
 
 
 def resources(cubin: bytes) -> Mapping[str, Resources]:
-    """Return what each kernel of a cubin takes. Errors: AssemblyError for other data."""
+    """Return the resources of each kernel in a cubin, by its name.
+
+    Errors: AssemblyError if the data is no cubin.
+    """
     try:
         return _resources(cubin)
     except (struct.error, IndexError, ValueError, UnicodeDecodeError) as e:
@@ -252,7 +259,7 @@ def _resources(cubin: bytes) -> Mapping[str, Resources]:
 class _ElfSection:
     content: bytes
     size: int
-    """The size in memory, of which the file may have nothing."""
+    """The size in memory; the content is shorter for a section without data in the file."""
 
 
 def _sections(cubin: bytes) -> Iterator[tuple[str, _ElfSection]]:

@@ -1,4 +1,4 @@
-"""The compilation of modules to programs for a device, and the cache of these."""
+"""The compilation of a module to a program for a device, and the cache of such programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ..native.lowering import NECESSARY as NECESSARY_ON_BUFFERS
 from ..native.lowering import lowering_to_kernels
 from ..native.preparation.assertions import Failures
 from .cuda_function import CudaFunction
-from .device import Device
+from .device import Device, target_of_device
 from .program import DeviceProgram, check_host_functions, entry_kinds
 from .shadows import device_dtype
 
@@ -44,10 +44,11 @@ Lowering = Callable[[ModuleOp], ModuleOp]
 def compile_for_device(
     module: ModuleOp, entry: str, target: Target | None, device: Device
 ) -> CudaFunction:
-    """Compile a function and the functions that it calls for `device`; kernels are made for
-    `target`, by default the entered one, or that of the device.
+    """Compile the function `entry` of a module, with the functions that it calls, for `device`.
 
-    PasslineError if it cannot be compiled, or if a tool is missing.
+    Kernels are made for `target`; without one, for the target of the module or of
+    `with Target(...)`, or else for the processor of the device. Errors: PasslineError if the
+    function cannot be compiled, or if a tool is missing.
     """
     start = perf_counter()
     return CudaFunction(device_program(module, entry, target, device), device, start)
@@ -61,9 +62,10 @@ def cached_device_function(
     *settings: object,
     lower: Lowering,
 ) -> CudaFunction:
-    """Return a function as `compile_for_device`, from the cache if it is there.
+    """Return the function that `compile_for_device` returns, from the cache if it is there.
 
-    `lower` does what `settings` describe to the module first; they are part of the key.
+    `lower` is called with the module before it is compiled. The key of the cache has `settings`,
+    which must describe what `lower` does.
     """
     start = perf_counter()
     target = target_for(module, target, device)
@@ -79,8 +81,11 @@ def cached_device_function(
 
 
 def target_for(module: ModuleOp, target: Target | None, device: Device) -> Target:
-    """Return the target that kernels are made for; PasslineError if it is no GPU."""
-    target = target or entered_target(module) or Target(device.target)
+    """Return the target that kernels are made for, as `compile_for_device` says.
+
+    Errors: PasslineError if it is no GPU.
+    """
+    target = target or entered_target(module) or target_of_device(device)
     if not target.is_cuda:
         raise PasslineError(f"{device.name} cannot run code for {target}: expected {device.target}")
     return target
@@ -103,7 +108,8 @@ def device_program(
 
 
 def split(module: ModuleOp, entry: str, device: Device) -> DeviceProgram:
-    """Return a lowered module as a program; its globals and kernels are taken out of it."""
+    """Make a program of a lowered module, from which the kernels and the elements of the globals
+    are removed."""
     check_host_functions(module, entry)
     code, kinds = list[bytes](), dict[str, tuple[str, ...]]()
     for op in module.ops:
@@ -120,7 +126,7 @@ def split(module: ModuleOp, entry: str, device: Device) -> DeviceProgram:
 
 
 def elements_of(op: memref.GlobalOp) -> Array:
-    """Return the elements of a global as device memory holds them."""
+    """Return the elements of a global, with the dtype that they have in device memory."""
     value, element = op.initial_value, device_dtype(op.type)
     if isinstance(op.type.element_type, NarrowFloat) and isinstance(
         value, DenseIntOrFPElementsAttr
@@ -130,14 +136,14 @@ def elements_of(op: memref.GlobalOp) -> Array:
 
 
 def packed(program: DeviceProgram) -> Compiled:
-    """Return a program as an entry of the cache."""
+    """Convert a program to an entry of the cache."""
     texts = [text_of(program.module), json.dumps(dict(program.entries))]
     objects = [*program.code, *(text.encode() for text in texts)]
     return Compiled(program.function, objects, dict(program.constants), Failures([], []))
 
 
 def unpacked(compiled: Compiled) -> DeviceProgram:
-    """Return an entry of the cache as a program."""
+    """Convert an entry of the cache to a program."""
     *code, text, kinds = compiled.objects
     module = parse_module(make_ir_context(), text.decode(), "cache")
     entries = {name: tuple(each) for name, each in json.loads(kinds).items()}

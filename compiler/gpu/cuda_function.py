@@ -41,28 +41,30 @@ MAX_PLANS = 16
 
 
 class StepTime(NamedTuple):
-    """The time that a device took for a step of a call."""
+    """The time of one step of a call: of a kernel, a copy, a fill, or a function on the host."""
 
     name: str
-    """The kernel, or what else it is: `copy`, `fill`, `hostcall`."""
+    """The name of the kernel or function, or `copy` or `fill`."""
     where: str
-    """The location of the operation that it computes, as ` at x.mlir:3:8`; empty if unknown."""
+    """The location of the operation, as ` at x.mlir:3:8`; empty if it is not known."""
     seconds: float
 
 
 class CudaFunction:
-    """A function on a device, called as NativeFunction.
+    """A function on a device, with the interface of NativeFunction.
 
-    If an argument is an array in device memory, so are the results: they are arrays of the library
-    of the first one, and nothing is copied. The first call with arguments of new shapes runs the
-    host functions, which makes a plan of launches; the third is one launch of a graph. Calls of
-    several threads take turns.
+    If an argument is in device memory, so are the results: nothing is copied, and they are arrays
+    of the library of the first such argument. The first call with arguments of new shapes runs the
+    host functions and records a plan of their launches, which later calls repeat. The second call
+    of a plan at the same addresses captures a CUDA graph, and each call after it launches that.
+    Calls of several threads run one after the other.
     """
 
     def __init__(self, program: DeviceProgram, device: Device, start: float) -> None:
-        """Load a program into the memory of a device; `start` is when its compilation began."""
+        """Load a program into the memory of `device`; `start` is the time at which its compilation
+        began."""
         self.function = function = program.function
-        """The function as it was compiled: its type, and the names of parameters and results."""
+        """The compiled function: its type, and the names of its parameters and results."""
         self._program, self._device = program, device
         self._entry = entry_function(program.module, function.sym_name.data)
         self._parameters = parameters_of(function)
@@ -85,12 +87,13 @@ class CudaFunction:
 
     @property
     def plans(self) -> list[LoadedPlan | None]:
-        """The plans of the calls so far; None for shapes whose calls all run the host functions."""
+        """The plans of the calls so far; None for shapes at which each call runs the host
+        functions."""
         return [*self._plans.values()]
 
     @property
     def returns_results(self) -> bool:
-        """Whether the results are new arrays; if not, they are arguments that are changed."""
+        """Whether the results are new arrays; otherwise the function changes its arguments."""
         return bool(self._results)
 
     # Calls
@@ -111,7 +114,7 @@ class CudaFunction:
         return tuple(parameter.from_memory(array) for parameter, array in pairs)
 
     def _call_in_place(self, arguments: Sequence[Any]) -> tuple[()]:
-        """Call the function, and write the buffers back to the arrays of the caller."""
+        """Call the function, and copy the buffers that it changed to the arrays of the caller."""
         with self._lock:
             given = self._checked(arguments)
             rows = [*zip(self._inputs, given, arguments, strict=True)]
@@ -127,8 +130,11 @@ class CudaFunction:
         return ()
 
     def write_into(self, places: Sequence[Any], arguments: Sequence[Any]) -> None:
-        """Call the function, and write its results to `places`: arrays of numpy or another library,
-        or in device memory; there they are written directly."""
+        """Call the function, and write its results to `places`, which are arrays of numpy or of
+        another library. Kernels write directly to those in device memory.
+
+        Errors: PasslineError if some are in device memory and others are not.
+        """
         on_device = [is_on_device(place) for place in places]
         if len(places) == len(self._results) and all(on_device):
             targets = [*map(self._target, self._results, places)]
@@ -180,7 +186,8 @@ class CudaFunction:
     # Arguments
 
     def _checked(self, arguments: Sequence[Any]) -> list[Array | DeviceArray]:
-        """Return the arguments as device memory holds them; those that are there as they are."""
+        """Check the arguments, and convert them to the dtypes of device memory; arrays in device
+        memory stay as they are."""
         names = dict(enumerate(argument_names(self.function)))
         given = [
             read_device_array(names.get(i, str(i)), value, self._device)
@@ -196,7 +203,7 @@ class CudaFunction:
         ]
 
     def _outline(self, i: int, value: Any) -> Any:
-        """Return an array of the shape and the type of one on the device, without its elements."""
+        """Return an array of zeros with the shape and type of one in device memory, for checks."""
         if not isinstance(value, DeviceArray):
             return value
         parameter = self._inputs[i] if i < len(self._inputs) else None
@@ -214,22 +221,22 @@ class CudaFunction:
     def _call(
         self, given: Sequence[Array | DeviceArray], targets: Sequence[DeviceArray | None] = ()
     ) -> list[DeviceArray]:
-        """Give a call to the device, and return its results there; those of `targets` are written
-        directly."""
+        """Start a call on the device, and return its results in device memory. Kernels write
+        directly to `targets`; None allocates a new array."""
         return self._guarded(lambda: self._run(given, targets))
 
     def _fetch(self, given: Sequence[Array | DeviceArray]) -> list[Array]:
-        """Return the results of a call as arrays of numpy."""
+        """Call the function, and return its results as arrays of numpy."""
         return self._guarded(lambda: [result.numpy() for result in self._run(given, ())])
 
     def _guarded(self, work: Callable[[], list[Result]]) -> list[Result]:
-        """Return what `work` returns. If there is too little memory, it is tried again without that
-        of other plans; an error or Ctrl-C frees the memory of the function."""
+        """Return the result of `work`. If there is too little device memory, free that of other
+        plans and try once more. After another error, or Ctrl-C, free the memory of the function."""
         with self._lock:
             try:
                 return work()
             except BaseException as error:
-                # What refers to memory of the call has to go before it can be freed.
+                # The frames of the call refer to its memory, which can be freed without them alone.
                 clear_frames(error.__traceback__)
                 self.release()
                 if not isinstance(error, DriverError) or error.code != OUT_OF_MEMORY:
@@ -255,8 +262,8 @@ class CudaFunction:
         return [*outputs, *map(self._result, self._returned, plan.plan.results, memory)]
 
     def _plan(self, values: Sequence[Array | DeviceArray]) -> LoadedPlan | None:
-        """Return the plan for arguments and outputs of these shapes; None if there is none, as the
-        host functions read what kernels compute."""
+        """Return the plan for arguments and outputs of these shapes, which is made if it is new.
+        None if the host functions read results of kernels, and so have to run in each call."""
         key = tuple(v.shape if isinstance(v, DeviceArray) else v.item() for v in values)
         if key in self._plans:
             self._plans.move_to_end(key)
@@ -274,7 +281,7 @@ class CudaFunction:
     def _run_directly(
         self, values: Sequence[Array | DeviceArray], addresses: Sequence[int]
     ) -> list[DeviceArray]:
-        """Run the host functions, which read what kernels compute."""
+        """Run the host functions, step by step, as they read results of kernels."""
         recorder = DirectRecorder(
             self._program, self._executor, self._pool, self._constant, addresses
         )
@@ -284,7 +291,7 @@ class CudaFunction:
         return [*map(self._result, self._returned, results, memory)]
 
     def _shadows(self, recorder: Recorder, values: Sequence[Array | DeviceArray]) -> PythonValues:
-        """Return the arguments of the host function: shadows, and numbers."""
+        """Return the arguments of the host function: a shadow for each array, and numbers."""
         return tuple(
             recorder.shadow(value.shape, value.dtype)
             if isinstance(value, DeviceArray)
@@ -295,15 +302,15 @@ class CudaFunction:
     # Memory
 
     def release(self) -> None:
-        """Free the device memory of the function that no result uses: that of plans and constants,
-        which a later call makes again."""
+        """Free the device memory of plans and constants, but not that of results in use. A later
+        call allocates it again."""
         with self._lock:
             self._plans.clear()
             self._constants.clear()
             self._pool.release()
 
     def _constant(self, name: str) -> StepMemory:
-        """Return a constant in device memory, which it is copied to once."""
+        """Return a constant in device memory; the first call uploads it."""
         if name not in self._constants:
             array = self._program.constants[name]
             memory = self._pool.allocate(array.nbytes)

@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_float, c_int, c_size_t, c_void_p
 from functools import cache
 from time import perf_counter, sleep
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from xdsl.ir import Operation
 
 from ...dialects.cuda_tile.module_ops import ModuleOp as TileModuleOp
-from ...dialects.target import Target
-from .assemble import assemble_each
+from ...dialects.target import NAMED, Target
+from ...passmanager.errors import PasslineError
+from .assemble import GPUS, assemble_each
 from .driver import (
     FAULTS,
     INVALID_IMAGE,
@@ -45,21 +46,21 @@ class Address(ctypes.c_uint64):
 
 
 class Device(Protocol):
-    """A device with a memory of its own, which runs the entries of tile programs in order.
+    """A device with its own memory, which runs the entries of tile programs in order.
 
-    Addresses are numbers. Calls may return before they are done; `download`, `synchronize` and
-    `seconds` wait.
+    Addresses are integers. Methods may return before the device has done the work; `download`,
+    `synchronize` and `seconds` wait for it.
     """
 
     target: str
-    """The processor, as `sm_90`."""
+    """The processor, such as `sm_90`."""
     name: str
     dlpack: tuple[int, int]
-    """The device, as DLPack calls it."""
+    """The kind and the number of the device in DLPack."""
     stream: int
-    """The stream on which everything runs."""
+    """The CUDA stream on which all work runs."""
     waits: bool
-    """Whether each launch waits, so that a fault names its kernel."""
+    """Whether each launch waits for its kernel, so that the error for a fault can name it."""
 
     def allocate(self, size: int) -> int:
         """Allocate memory; DriverError with the code OUT_OF_MEMORY if there is too little."""
@@ -70,7 +71,7 @@ class Device(Protocol):
     def free_bytes(self) -> int: ...
 
     def upload(self, address: int, array: Array) -> None:
-        """Copy a contiguous array to the device; it may change when the call returns."""
+        """Copy a contiguous array to the device; the caller may change it after the call."""
         ...
 
     def download(self, array: Array, address: int) -> None: ...
@@ -82,7 +83,7 @@ class Device(Protocol):
         ...
 
     def assemble(self, kernels: Operation) -> Sequence[bytes]:
-        """Return a module of tile programs as code that `load` takes."""
+        """Convert a module of tile programs to the code that `load` takes."""
         ...
 
     def load(self, code: Sequence[bytes]) -> Mapping[str, object]:
@@ -94,7 +95,7 @@ class Device(Protocol):
     ) -> None: ...
 
     def capture(self, work: Callable[[], None]) -> object:
-        """Return the work that a function gives to the device as one unit, which is not run."""
+        """Record the work that the function `work` starts, without running it, as a graph."""
         ...
 
     def replay(self, graph: object) -> None: ...
@@ -102,7 +103,7 @@ class Device(Protocol):
     def drop(self, graph: object) -> None: ...
 
     def synchronize(self) -> None:
-        """Wait; DriverError, which names the kernels that may have failed, if one has."""
+        """Wait for all work. If a kernel failed, DriverError names those that may have."""
         ...
 
     def event(self) -> object:
@@ -112,30 +113,49 @@ class Device(Protocol):
     def seconds(self, first: object, last: object) -> float: ...
 
     def wait_in(self, stream: int) -> None:
-        """Let another stream wait for all work so far."""
+        """Let another stream wait for the work that has been started so far."""
         ...
 
 
+def target_of_device(device: Device) -> Target:
+    """Return the target for a device: that of its name, or the newest before it, with its name;
+    PasslineError for a device for which no code can be assembled."""
+    number = int(device.target.removeprefix("sm_"))
+    if number not in GPUS:
+        known = ", ".join(f"sm_{gpu}" for gpu in GPUS)
+        raise PasslineError(f"{device.name} is an {device.target}: expected one of {known}")
+    named = max(n for name in NAMED if (n := _number_of(name)) <= number)
+    is_named = named == number
+    return Target(device.target if is_named else f'sm_{named}{{cpu="{device.target}"}}')
+
+
+def _number_of(target: str) -> int:
+    """Return the number of a GPU, 0 for a processor."""
+    return int(target.removeprefix("sm_")) if target.startswith("sm_") else 0
+
+
 LIMITS = (2**31 - 1, 65535, 65535)
-"""The most tile blocks of a grid in each dimension."""
+"""The maximum number of tile blocks of a grid in each dimension."""
 MAJOR, MINOR = 75, 76
-"""The numbers of the attributes of a device with its compute capability."""
+"""The numbers of the device attributes that are the two parts of the compute capability."""
 NON_BLOCKING = 1
 THREAD_LOCAL = 1
-"""The mode of a capture that other threads do not disturb."""
+"""The mode of a capture in which calls of other threads are neither captured nor forbidden."""
 SYNC = "PASSLINE_CUDA_SYNC"
-"""The environment variable that makes each launch wait, so that a fault names its kernel."""
+"""The environment variable that sets `Device.waits`."""
+CHECK = "passline-run --check-races"
+"""The command that says which access of a tile program fails."""
 REMEMBERED = 4
-"""The number of the last launches that the error for a fault names."""
+"""The number of launches, the last ones, that the error for a fault names."""
 SPIN, NAP = 200e-6, 50e-6
-"""The seconds for which a wait polls without a pause, and those of a pause."""
+"""A wait polls for `SPIN` seconds without a pause, and then with pauses of `NAP` seconds."""
 
 
 class CudaDevice:
-    """An NVIDIA GPU, in the primary context, which other libraries use, too.
+    """An NVIDIA GPU, used through its primary context, which other libraries share.
 
-    Work runs on a stream that waits for CUDA's default stream and the other way round, so that
-    arrays of libraries that work there are used in order.
+    Work runs on a stream that synchronizes with CUDA's default stream, so that it is in order with
+    the work of libraries that use the default stream.
     """
 
     def __init__(self, ordinal: int = 0, driver: Driver | None = None) -> None:
@@ -153,6 +173,7 @@ class CudaDevice:
         self.stream = driver.handle("cuStreamCreate", 0)
         self._current = self.stream
         self._last: deque[str] = deque(maxlen=REMEMBERED)
+        self._launches = 0
         self.waits = os.environ.get(SYNC, "") not in ("", "0")
 
     def _attribute(self, number: int) -> int:
@@ -161,7 +182,7 @@ class CudaDevice:
         return value.value
 
     def _enter(self) -> None:
-        """Make the context current, which belongs to a thread."""
+        """Make the context that of this thread: each thread has a current context of its own."""
         self._driver.call("cuCtxSetCurrent", self._context)
 
     def _call(self, name: str, *arguments: object) -> None:
@@ -172,11 +193,13 @@ class CudaDevice:
     def _error(self, name: str, code: int) -> DriverError:
         if code not in FAULTS:
             return DriverError(self._driver.error_text(name, code), code)
-        kind, last = self._driver.name_of(code), ", ".join(self._last) or "unknown"
-        text = f"a kernel failed on {self.name}: {kind}; "
-        if self.waits:
-            return DriverError(f"{text}it is {last.rpartition(', ')[2]}", code)
-        return DriverError(f"{text}the last ones are {last}; {SYNC}=1 tells which it is", code)
+        kind = self._driver.name_of(code)
+        if self.waits or self._launches == 1:
+            text = f"kernel {self._last[-1]} failed on {self.name}: {kind}; start a new process, "
+            return DriverError(f"{text}and look for the access with {CHECK}", code)
+        text = f"a kernel failed on {self.name}: {kind}; of {self._launches} launches, the last "
+        text += f"are of {', '.join(self._last) or 'unknown kernels'}; in a new process, {SYNC}=1 "
+        return DriverError(f"{text}tells which it is", code)
 
     # Memory
 
@@ -229,7 +252,7 @@ class CudaDevice:
 
     def assemble(self, kernels: Operation) -> Sequence[bytes]:
         assert isinstance(kernels, TileModuleOp)
-        return assemble_each(kernels, Target(self.target))
+        return assemble_each(kernels, target_of_device(self))
 
     def load(self, code: Sequence[bytes]) -> LoadedCode:
         self._enter()
@@ -247,6 +270,7 @@ class CudaDevice:
             text = f"kernel {name} needs a grid of {'x'.join(map(str, grid))} tile blocks: "
             raise DriverError(f"{text}expected 1 to {'x'.join(map(str, LIMITS))}")
         self._last.append(name)
+        self._launches += 1
         parameters = (c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
         block = (1, 1, 1, 0)  # the assembler knows the threads of a tile block
         code = self._driver.status(
@@ -262,8 +286,9 @@ class CudaDevice:
 
     # Graphs, events, waits
 
-    def capture(self, work: Callable[[], None]) -> int:
+    def capture(self, work: Callable[[], None]) -> CudaGraph:
         self._enter()
+        before = self._launches
         # The default stream waits for the other one, which a capture does not allow.
         self._current = self._driver.handle("cuStreamCreate", NON_BLOCKING)
         try:
@@ -276,23 +301,28 @@ class CudaDevice:
             if not graph.value:
                 raise DriverError("the work of a call cannot be captured as a graph")
             try:
-                return self._driver.handle("cuGraphInstantiateWithFlags", graph, 0)
+                handle = self._driver.handle("cuGraphInstantiateWithFlags", graph, 0)
+                return CudaGraph(handle, self._launches - before, [*self._last])
             finally:
                 self._call("cuGraphDestroy", graph)
         finally:
             self._driver.status("cuStreamDestroy_v2", self._current)
-            self._current = self.stream
+            self._current, self._launches = self.stream, before
 
     def replay(self, graph: object) -> None:
+        assert isinstance(graph, CudaGraph)
         self._enter()
-        self._call("cuGraphLaunch", graph, self.stream)
+        self._last.extend(graph.last)
+        self._launches += graph.launches
+        self._call("cuGraphLaunch", graph.handle, self.stream)
 
     def drop(self, graph: object) -> None:
+        assert isinstance(graph, CudaGraph)
         self._enter()
-        self._driver.status("cuGraphExecDestroy", graph)
+        self._driver.status("cuGraphExecDestroy", graph.handle)
 
     def synchronize(self) -> None:
-        """Wait, and let Ctrl-C end the wait."""
+        """Wait for all work; Ctrl-C ends the wait."""
         self._enter()
         start = perf_counter()
         while (code := self._driver.status("cuStreamQuery", self.stream)) == NOT_READY:
@@ -300,6 +330,7 @@ class CudaDevice:
                 sleep(NAP)
         if code != SUCCESS:
             raise self._error("cuStreamQuery", code)
+        self._launches = 0
 
     def event(self) -> DeviceEvent:
         self._enter()
@@ -325,8 +356,17 @@ def default_device() -> CudaDevice:
     return CudaDevice()
 
 
+class CudaGraph(NamedTuple):
+    """Launches that run as one."""
+
+    handle: int
+    launches: int
+    last: Sequence[str]
+    """The kernels of the last launches."""
+
+
 class DeviceEvent:
-    """An event of CUDA, which lives as long as this object."""
+    """A CUDA event, which is destroyed with this object."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
@@ -337,7 +377,7 @@ class DeviceEvent:
 
 
 class LoadedCode(Mapping[str, object]):
-    """Cubins on the device: their kernels by name. They live as long as this object."""
+    """The kernels of cubins that are loaded on a device, by name; unloaded with this object."""
 
     def __init__(self, driver: Driver, code: Sequence[bytes]) -> None:
         self._driver, self._modules = driver, list[int]()

@@ -152,7 +152,7 @@ class Driver:
 @cache
 def load_driver() -> Driver:
     """Return the driver, initialized; DriverError if it is missing, too old, or has no device."""
-    driver = Driver(os.environ.get("PASSLINE_LIBCUDA", LIBRARY))
+    driver = Driver(os.environ.get("PASSLINE_LIBCUDA") or LIBRARY)
     driver.call("cuInit", 0)
     count = c_int()
     driver.call("cuDeviceGetCount", ctypes.byref(count))

@@ -40,41 +40,39 @@ class HostKernels:
         text = f"@{name} has no tile program: it runs on the host, and its buffers are copied"
         warnings.warn(text, RuntimeWarning, stacklevel=2)
         if find_spec("llvmlite") is None:
-            return on_numpy(self._module, function)
+            return on_numbers(function, interpret(self._module, function))
         from ..native import compile_module
 
         compiled = compile_module(self._module, name, host())
+        is_changed = [is_buffer(type) for type in function.function_type.inputs]
 
-        def call(arguments: Sequence[Any]) -> list[Array | None]:
+        def run(*arguments: Any) -> Sequence[Value]:
             compiled(*arguments)
-            return [
-                argument if is_buffer(type) else None
-                for type, argument in zip(function.function_type.inputs, arguments, strict=True)
-            ]
+            return [argument for argument, changed in zip(arguments, is_changed) if changed]
 
-        return call
+        return on_numbers(function, run)
 
 
-def on_numpy(module: ModuleOp, function: Function) -> HostKernel:
-    """Return a function that runs on the interpreter."""
-    run = interpret(module, function)
+def numbers_in(memory: Array, element: NarrowFloat) -> Array:
+    """Return the numbers in device memory, which may not be written yet."""
+    return numbers_of(memory & ((1 << element.bitwidth) - 1), element)
+
+
+def on_numbers(function: Function, run: Callable[..., Sequence[Value]]) -> HostKernel:
+    """Return a function on arrays as they are in device memory, by one on numbers: floats that
+    numpy lacks are f32. `run` returns the buffers after the call."""
     types = function.function_type.inputs.data
+    elements = [element_type(type) if is_buffer(type) else None for type in types]
+    narrow = [element if isinstance(element, NarrowFloat) else None for element in elements]
 
     def call(arguments: Sequence[Any]) -> list[Array | None]:
-        given: list[Value] = []
-        for type, argument in zip(types, arguments, strict=True):
-            element = element_type(type)
-            if is_buffer(type) and isinstance(element, NarrowFloat):
-                argument = numbers_of(argument, element)
-            given.append(argument)
-        results = iter(cast("tuple[Array, ...]", run(*given)))
+        rows = zip(narrow, arguments, strict=True)
+        given = [a if element is None else numbers_in(a, element) for element, a in rows]
+        results = iter(cast("Sequence[Array]", run(*given)))
         written: list[Array | None] = []
-        for type in types:
+        for type, element in zip(types, narrow, strict=True):
             array = next(results) if is_buffer(type) else None
-            element = element_type(type)
-            if array is not None and isinstance(element, NarrowFloat):
-                array = codes_of(array, element)
-            written.append(array)
+            written.append(array if array is None or element is None else codes_of(array, element))
         return written
 
     return call

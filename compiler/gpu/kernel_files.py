@@ -16,6 +16,7 @@ from ...passmanager.errors import PasslineError
 from ..interpreters.signature import entry_function
 from ..native.compiled import text_of
 from .assemble import Resources, assemble, resources
+from .debug_places import with_scopes
 from .program import check_host_functions, entry_kinds
 
 __all__ = ["MANIFEST_START", "kernel_files"]
@@ -39,7 +40,9 @@ def kernel_files(module: ModuleOp, entry: str, target: Target, kind: str) -> tup
     kernels = next((op for op in module.ops if isinstance(op, TileModuleOp)), None)
     if kernels is None:
         raise PasslineError(f"@{entry} has no kernels for {target}")
-    code = assemble(kernels, target) if kind == "cubin" else write_tile_bytecode(kernels)
+    code = (
+        assemble(kernels, target) if kind == "cubin" else write_tile_bytecode(with_scopes(kernels))
+    )
     taken: Mapping[str, Resources] = resources(code) if kind == "cubin" else {}
     host = ModuleOp([_small(op.clone()) for op in module.ops if op is not kernels])
     manifest = {

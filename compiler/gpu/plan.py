@@ -1,4 +1,4 @@
-"""Launch plans: what a call with arguments of known shapes gives to the device."""
+"""Launch plans: the steps of calls with arguments of the same shapes."""
 
 from __future__ import annotations
 
@@ -17,28 +17,29 @@ from .shadows import StepPlace
 from .steps import Executor, HostCall, KernelLaunch, Step, StepBuffer, StepMemory, arena_places
 
 MAX_GRAPHS = 8
-"""The most graphs of a plan, each for other addresses of its arguments."""
+"""The maximum number of graphs of a plan; each is for one set of addresses."""
 
 
 @dataclass(frozen=True)
 class LaunchPlan:
-    """The steps of a call, and the allocations that they name by number: first the buffers among
-    the arguments of the function."""
+    """The steps of a call, which refer to allocations by number. The first allocations are the
+    buffers among the arguments of the function."""
 
     steps: Sequence[Step]
     sizes: Sequence[int]
     """The bytes of each allocation."""
     constants: Mapping[str, int]
+    """The allocation of each constant, by symbol."""
     places: Mapping[int, int]
-    """The offsets of allocations in the arena."""
+    """The offset in the arena of each allocation of the plan."""
     arena: int
-    """The bytes of the arena."""
+    """The bytes of the arena, the memory of all allocations whose lifetimes end with the call."""
     results: Sequence[StepBuffer]
-    """The buffers that the function returns; each is alone in its allocation."""
+    """The buffers that the function returns; each has an allocation of its own."""
 
     @property
     def can_be_graph(self) -> bool:
-        """Whether the host does nothing between the first step and the last."""
+        """Whether the steps can be captured as a CUDA graph: none runs on the host."""
         return bool(self.steps) and not any(isinstance(step, HostCall) for step in self.steps)
 
     def __str__(self) -> str:
@@ -70,9 +71,10 @@ def _operand(value: object) -> str:
 
 
 def make_plan(program: DeviceProgram, entry: Function, arguments: Arguments) -> LaunchPlan:
-    """Run the host function `entry` for its launches; NeedsValues if it reads what they compute.
+    """Run the host function `entry` with a recorder, and return the plan of its launches.
 
-    `arguments` makes the arguments of `entry` with a recorder.
+    `arguments` returns the arguments of `entry` for a recorder. Errors: NeedsValues if the function
+    reads results of kernels.
     """
     recorder = Recorder(program)
     values = arguments(recorder)
@@ -88,7 +90,8 @@ Arguments: TypeAlias = Callable[[Recorder], PythonValues]
 
 
 def own_results(recorder: Recorder, returned: Sequence[Array]) -> list[StepBuffer]:
-    """Return buffers that are returned: copies of those that are no allocation of their own."""
+    """Return the buffers that a function returns, and record copies of those that share their
+    allocation with an argument or another result."""
     results: list[StepBuffer] = []
     made = {number for number, is_new in recorder.events if is_new}
     for shadow in returned:
@@ -102,8 +105,8 @@ def own_results(recorder: Recorder, returned: Sequence[Array]) -> list[StepBuffe
 
 
 class LoadedPlan:
-    """A plan with its arena on a device; one for known addresses becomes a graph when it runs for
-    the second time."""
+    """A plan whose arena is allocated on a device. The second run at the same addresses captures a
+    graph, which later runs launch."""
 
     def __init__(
         self,
@@ -125,7 +128,7 @@ class LoadedPlan:
         self._seen: tuple[int, ...] | None = None
 
     def run(self, arguments: Sequence[int], results: Sequence[int]) -> None:
-        """Give the work to the device, with these addresses of the arguments and the results."""
+        """Start the steps on the device, with these addresses of the arguments and results."""
         key = (*arguments, *results)
         if (graph := self._graphs.get(key)) is None and self._is_captured(key):
             addresses = self._at(arguments, results)

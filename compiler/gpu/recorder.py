@@ -20,6 +20,7 @@ from ..interpreters.interpret import computed_errors, interpreter_of
 from ..interpreters.signature import Function, is_buffer
 from ..interpreters.tir.memory import check_indices, merge_dynamic, view
 from ..interpreters.tir.table import element_type, number
+from .debug_places import origin_text
 from .device import Scalar
 from .program import POINTER, DeviceProgram, launching_functions
 from .shadows import Shadows, device_dtype
@@ -242,7 +243,11 @@ class HostFunctions(InterpreterFunctions):
         given = [self._argument(name, *row) for row in zip(kinds, rest, strict=True)]
         calls = self._interpreter.position.calls
         where = place_of(calls[-1] if calls else op)
-        self._recorder.issue(KernelLaunch(name, (x, y, z), given, where))
+        function = op.parent_op()
+        origin = "" if function is None else origin_text(function.location)
+        if where not in origin:  # a kernel that another call shares: these are its operations
+            origin = ""
+        self._recorder.issue(KernelLaunch(name, (x, y, z), given, where, origin))
         return ()
 
     def _argument(self, kernel: str, kind: str, value: Any) -> StepBuffer | Scalar:

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from xdsl.dialects.builtin import Float16Type
 from xdsl.ir import Attribute, Operation
 
 from ...dialects.cuda_tile.module_ops import EntryOp
@@ -70,7 +71,7 @@ class SimulatedDevice:
     def free_bytes(self) -> int:
         return self._left
 
-    def _at(self, address: int, size: int) -> Array:
+    def bytes_at(self, address: int, size: int) -> Array:
         """Return bytes of the memory; DriverError if no allocation has them."""
         i = bisect_right(self._starts, address) - 1
         start = self._starts[i] if i >= 0 else 0
@@ -80,16 +81,16 @@ class SimulatedDevice:
         return array[address - start : address - start + size]
 
     def upload(self, address: int, array: Array) -> None:
-        self._at(address, array.nbytes)[:] = np.ascontiguousarray(array).reshape(-1).view("u1")
+        self.bytes_at(address, array.nbytes)[:] = np.ascontiguousarray(array).reshape(-1).view("u1")
 
     def download(self, array: Array, address: int) -> None:
-        array.reshape(-1).view("u1")[:] = self._at(address, array.nbytes)
+        array.reshape(-1).view("u1")[:] = self.bytes_at(address, array.nbytes)
 
     def copy(self, target: int, source: int, size: int) -> None:
-        self._at(target, size)[:] = self._at(source, size).copy()
+        self.bytes_at(target, size)[:] = self.bytes_at(source, size).copy()
 
     def fill(self, address: int, pattern: bytes, count: int) -> None:
-        self._at(address, len(pattern) * count)[:] = np.frombuffer(pattern * count, "u1")
+        self.bytes_at(address, len(pattern) * count)[:] = np.frombuffer(pattern * count, "u1")
 
     def assemble(self, kernels: Operation) -> Sequence[bytes]:
         return [text_of(kernels).encode()]
@@ -106,12 +107,12 @@ class SimulatedDevice:
         types = kernel.entry.function_type.inputs.data
         for type, argument in zip(types, arguments, strict=True):
             if not isinstance(argument, Address):
-                given.append(argument.value)
+                given.append(scalar_of(argument, type))
                 continue
             element = pointee_of(type)
             key = argument.value, str(element)
             if key not in memory:
-                memory[key] = ArgumentNumbers(self._at(argument.value, argument.size), element)
+                memory[key] = ArgumentNumbers(self.bytes_at(argument.value, argument.size), element)
             given.append(memory[key].array)
         try:
             launch(kernel, grid, given)
@@ -164,6 +165,16 @@ class ArgumentNumbers:
         if self._narrow is not None:
             changed = self.array.view("u4") != self._before.view("u4")
             self._memory[changed] = codes_of(self.array[changed], self._narrow)
+
+
+def scalar_of(argument: Scalar, type: Attribute) -> object:
+    """Return a number that is passed to a kernel; floats of 16 bits are passed as their bits."""
+    element = type.element_type if isinstance(type, TileType) else type
+    if isinstance(element, Float16Type):
+        return np.uint16(argument.value).view(np.float16)
+    if isinstance(element, NarrowFloat):
+        return numbers_of(np.array(argument.value, np.uint16), element)[()]
+    return argument.value
 
 
 def pointee_of(type: Attribute) -> Attribute:

@@ -39,7 +39,12 @@ class KernelLaunch(NamedTuple):
     grid: Grid
     arguments: Sequence[StepBuffer | Scalar]
     where: str
-    """The location of the operation that it computes, as ` at x.mlir:3:8`; empty if unknown."""
+    """The location of the call that it computes, as ` at x.mlir:3:8`; empty if unknown."""
+    origin: str = ""
+    """The operations that were fused into the kernel, each with its location."""
+
+    def __str__(self) -> str:
+        return f"@{self.kernel}{self.where}" + (f" ({self.origin})" if self.origin else "")
 
 
 class Copy(NamedTuple):
@@ -89,9 +94,9 @@ class Executor:
 
     def _perform(self, step: Step, addresses: Sequence[int]) -> None:
         match step:
-            case KernelLaunch(name, grid, arguments, where):
+            case KernelLaunch(name, grid, arguments):
                 given = [_scalar(argument, addresses) for argument in arguments]
-                self.device.launch(self._kernels[name], f"@{name}{where}", grid, given)
+                self.device.launch(self._kernels[name], str(step), grid, given)
             case Copy(target, source, size):
                 self.device.copy(_at(target, addresses), _at(source, addresses), size)
             case Fill(target, pattern, count):

@@ -121,10 +121,12 @@ if __name__ == "__main__":
 
 
 class Data:
-    """The constants of a module: strings and arrays, each a private global."""
+    """The constants of a module: strings and arrays, each a private global, `prefix` and a
+    number."""
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str = "library.data") -> None:
         self.lines: list[str] = []
+        self._prefix = prefix
         self._strings: dict[str, str] = {}
 
     def string(self, text: str) -> str:
@@ -140,7 +142,7 @@ class Data:
         return self._add(f"[{len(values)} x {type}] [{', '.join(values)}]") if values else "null"
 
     def _add(self, value: str) -> str:
-        symbol = f"@library.data.{len(self.lines)}"
+        symbol = f"@{self._prefix}.{len(self.lines)}"
         self.lines.append(f"{symbol} = private unnamed_addr constant {value}")
         return symbol
 

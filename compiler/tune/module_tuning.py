@@ -22,8 +22,11 @@ from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.target import Target
+from ...dialects.target import Target, host
+from ..gpu.device import default_device
 from ..kernels.database import Database, TuningRecord, append_record, check_writable
+from ..native.function import check_runnable
+from ..native.jit import load_llvm
 from .search import Run, Search, Settings, StoppedError
 from .task import Measure, Measurement, Task, TunableKernel, tunable_kernels
 from .worker import measure_apart, stop_processes
@@ -110,6 +113,18 @@ def tune_module(
             tuning.outcomes.append(outcome)
             report(outcome, number, len(kernels))
     return tuning
+
+
+def tuned_target(named: Target | None) -> Target:
+    """Return the target to tune for, by default the entered one or this machine; PasslineError if
+    its code cannot be measured here."""
+    target = named or Target.current()
+    if target is not None and target.is_cuda:
+        default_device()
+        return target
+    load_llvm()  # `host` would raise a ValueError without it
+    check_runnable(target := target or host())
+    return target
 
 
 @contextmanager

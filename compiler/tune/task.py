@@ -22,6 +22,7 @@ from ...passmanager.ir.text.printer import module_text
 from ...passmanager.ir.walk import walk
 from ..kernels.builder import Winograd
 from ..kernels.choices import Choice, Made, NoKernel
+from ..kernels.gpu.tile_kernels import gpu_kernel_of
 from ..kernels.kernel import kernel_key, kernel_of
 
 # The measurement of a candidate as data: what is sent to a worker, and what it returns.
@@ -96,6 +97,8 @@ class TunableKernel:
 
     def made(self, measured: Sequence[Choice] = ()) -> list[Made]:
         """Return the choices of the kernel, the first ones as `measured`."""
+        if self.target.is_cuda:
+            return gpu_kernel_of(self.func, self.target, measured).choices.made
         return kernel_of(self.func, self.target, self.given, self.winograd, measured).choices.made
 
     @property

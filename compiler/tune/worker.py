@@ -27,6 +27,9 @@ from ...passmanager.errors import PasslineError
 from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.registry import make_ir_context
 from ..analysis.index_ranges import index_ranges
+from ..gpu.build import compile_for_device
+from ..gpu.cuda_function import CudaFunction
+from ..gpu.device import default_device
 from ..interpreters.arguments import random_arguments
 from ..interpreters.equivalence.check import epsilon_of
 from ..interpreters.equivalence.comparison import Comparison, flat_values, tolerance
@@ -67,13 +70,24 @@ def measure(task: Task) -> Measurement:
             return Measurement(error=f"wrong result: {wrong}")
     except PasslineError as error:
         return Measurement(error=str(error))
-    arguments = reference.arguments
-    best = alternate(
-        lambda: estimated(*arguments), lambda: function(*arguments), seconds=task.seconds
-    )
+    runs = [timed_run(each, reference.arguments) for each in (estimated, function)]
+    best = alternate(*runs, seconds=task.seconds)
     halves = [(min(a), min(b)) for a, b in zip(*(map(halved, best)), strict=True)]
     old, new = map(min, best)
     return Measurement(new, old, tuple(b / a for a, b in halves))
+
+
+def timed_run(function: Compiled, arguments: Sequence[Array]) -> Callable[[int], float]:
+    """Return a function that returns the seconds of one of a number of calls."""
+    if isinstance(function, CudaFunction):
+        return lambda repeat: device_seconds(function, arguments, repeat)
+    return lambda repeat: timed(lambda: function(*arguments), repeat)
+
+
+def device_seconds(function: CudaFunction, arguments: Sequence[Array], repeat: int) -> float:
+    """Return the seconds that the kernels of a call take on the device."""
+    steps = (step for _ in range(repeat) for step in function.step_times(*arguments))
+    return sum(step.seconds for step in steps) / repeat
 
 
 def halved(times: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
@@ -81,18 +95,19 @@ def halved(times: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
     return times[: len(times) // 2], times[len(times) // 2 :]
 
 
-def alternate(*runs: Callable[[], object], seconds: float) -> list[list[float]]:
+def alternate(*runs: Callable[[int], float], seconds: float) -> list[list[float]]:
     """Return the times of a call of each function in its turns, for `seconds` in all: the functions
-    take turns, so that the frequency and the load of the machine change for all of them."""
+    take turns, so that the frequency and the load of the machine change for all of them. Each run
+    returns the seconds of one of a number of calls."""
     times: list[list[float]] = [[] for _ in runs]
     repeats: list[int] = []
     for run in runs:
-        run()  # the first call touches the memory
-        repeats.append(max(1, min(1000, int(TURN / max(timed(run, 1), 1e-7)))))
+        run(1)  # the first call touches the memory
+        repeats.append(max(1, min(1000, int(TURN / max(run(1), 1e-7)))))
     end = perf_counter() + seconds
     while perf_counter() < end or len(times[0]) < ROUNDS:
         for run, repeat, found in zip(runs, repeats, times, strict=True):
-            found.append(timed(run, repeat))
+            found.append(run(repeat))
     return times
 
 
@@ -160,7 +175,8 @@ class Reference:
 
 
 def compiled(task: Task, choices: tuple[Choice, ...]) -> Compiled:
-    """Return the kernel with some choices as a function; PasslineError if it lacks them."""
+    """Return the kernel with some choices as a function; PasslineError if it lacks them, or if it
+    is for a GPU and there is none."""
     module, target = module_of(task), Target(task.target)
     record = TuningRecord(task.key, target_key(target), choices, 0, 0, 0, False, "", "", "")
     database = Database([record])
@@ -169,6 +185,8 @@ def compiled(task: Task, choices: tuple[Choice, ...]) -> Compiled:
     if not made or [*choices] != made[: len(choices)]:
         raise PasslineError("the kernel does not have these choices")
     with PassContext(opt_level=3, verify_each=False):
+        if target.is_cuda:
+            return compile_for_device(module, "main", target, default_device())
         return compile_module(module, target=target)
 
 

@@ -44,6 +44,8 @@ def _lower(func: PrimFuncOp, module: ModuleOp, target: Target, actions: Actions)
     body = func.detach_region(func.body)
     body.drop_all_references()
     func.add_region(new.detach_region(new.body))
+    for entry in entries:
+        entry.location = func.location
     add_entries(module, entries)
     actions.count("lowered")
 

@@ -1,12 +1,13 @@
 """ONNX's own backend tests, run by the interpreter: each case passes, fails, or is not supported.
 
-    python tests/conformance/onnx_backend.py [--write] [--engine native] [-O LEVEL] [name ...]
+    python tests/conformance/onnx_backend.py [--write] [--engine ENGINE] [-O LEVEL] [name ...]
 
 runs the cases whose name contains one of the given names (all cases by default), and prints those
 that fail; with names also the unsupported ones. `--write` writes the results to docs/onnx.md.
 
 With `--engine native` the cases of single operators run as machine code, optimized at a level, by
-default 0; those that cannot be compiled are *refused*, and the reasons are counted.
+default 0, and with `--engine cuda-interpreter` as tile programs; those that cannot be compiled are
+*refused*, and the reasons are counted.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from onnx.backend.test.runner import Runner
 from xdsl.dialects.builtin import ModuleOp
 
 from passline import compile
+from passline.compiler.execution import ENGINES, Engine
 from passline.compiler.frontends.onnx import UnsupportedModelError, UnsupportedNode, import_model
 from passline.compiler.frontends.onnx.contrib.signatures import LIMITS, REFUSED, contrib_names
 from passline.compiler.frontends.onnx.converters import CONVERTERS
@@ -224,14 +226,14 @@ def run_form(case: Case) -> Outcome:
     return Outcome("passed")
 
 
-def run_native(case: Case, level: int = 0) -> Outcome:
-    """Run a case as machine code, and compare its outputs."""
+def run_native(case: Case, level: int = 0, engine: Engine = "native") -> Outcome:
+    """Run a case as machine code, or on another engine, and compare its outputs."""
     try:
         module = import_model(case.model, shapes=lengths_of_sequences(case))
     except UnsupportedModelError as error:
         return Outcome("unsupported", [reason(node, case.group) for node in error.nodes])
     try:
-        function = compile(module, level=level)
+        function = compile(module, level=level, engine=engine)
     except PasslineError as error:
         return Outcome("refused", [str(error)])
     except Exception as error:
@@ -548,20 +550,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write docs/onnx.md")
     parser.add_argument("--lists", action="store_true", help="write its lists alone: runs no case")
-    parser.add_argument("--engine", choices=("numpy", "native"), default="numpy")
+    parser.add_argument("--engine", choices=ENGINES, default="numpy")
     parser.add_argument("-O", dest="level", type=int, default=0, help="the level of optimization")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     names: list[str] = args.names
-    native: bool = args.engine == "native"
+    engine: Engine = args.engine
     if args.lists:
         counts, _, _ = DOCS.read_text().partition(LISTS.partition("\n")[0])
         DOCS.write_text(counts + lists())
         return
     level: int = args.level
     outcomes = [
-        (case, run_native(case, level) if native else run_case(case))
-        for case in (node_cases() if native else all_cases())
+        (case, run_case(case) if engine == "numpy" else run_native(case, level, engine))
+        for case in (all_cases() if engine == "numpy" else node_cases())
         if not names or any(name in case.name for name in names)
     ]
     for case, outcome in outcomes:

@@ -1,5 +1,6 @@
 /* CUDA's driver interface on the memory of the processor, for tests. It has one kernel,
-   add(a, b, c, n), in tile blocks of 16 elements, and writes each call to a log.
+   add(a, b, c, n), in tile blocks of 16 elements, or those that a function runs, which is set by
+   run_kernels(). It writes each call to a log.
 
    Settings, by setting(): version, devices, memory, major, fault (what a wait returns after a
    launch), image (what the load of a module returns), launch (what a launch returns), busy (how
@@ -21,7 +22,13 @@ static char log_text[1 << 16];
 static size_t log_end;
 static graph *captured;
 static void *capturing;
-static size_t sizes[256]; static void *blocks[256]; static int block_count;
+static size_t sizes[4096]; static void *blocks[4096]; static int block_count;
+static int (*run_kernel)(const char *name, unsigned x, unsigned y, unsigned z, void **parameters);
+void run_kernels(void *function) { run_kernel = function; }
+size_t bytes_at(void *address) {
+  for (int i = 0; i < block_count; i++)
+    if (blocks[i] <= address && address < blocks[i] + sizes[i]) return blocks[i] + sizes[i] - address;
+  return 0; }
 
 #define LOG(...) (log_end += snprintf(log_text + log_end, sizeof log_text - log_end, __VA_ARGS__))
 
@@ -69,9 +76,15 @@ status cuMemAlloc_v2(void **address, size_t size) {
   blocks[block_count] = *address; sizes[block_count++] = size;
   LOG("alloc %zu\n", size); return 0; }
 status cuMemFree_v2(void *address) {
-  for (int i = 0; i < block_count; i++) if (blocks[i] == address) {
+  for (int i = 0; address && i < block_count; i++) if (blocks[i] == address) {
     memory += sizes[i]; blocks[i] = 0; LOG("free %zu\n", sizes[i]); free(address); return 0; }
   return 1; }
+status cuMemAllocAsync(void **address, size_t size, void *stream) { return cuMemAlloc_v2(address, size); }
+status cuMemFreeAsync(void *address, void *stream) { return cuMemFree_v2(address); }
+status cuMemcpyHtoD_v2(void *to, const void *from, size_t size) {
+  LOG("upload %zu\n", size); memcpy(to, from, size); return 0; }
+status cuMemcpyAsync(void *to, const void *from, size_t size, void *stream) {
+  LOG("copy %zu\n", size); memcpy(to, from, size); return 0; }
 status cuMemGetInfo_v2(size_t *left, size_t *total) { *left = *total = memory; return 0; }
 status cuMemcpyHtoDAsync_v2(void *to, const void *from, size_t size, void *stream) {
   LOG("upload %zu\n", size); return give(stream, (work){'c', .to = to, .from = from, .size = size}); }
@@ -90,6 +103,7 @@ status cuStreamDestroy_v2(void *stream) { free(stream); return 0; }
 status cuStreamQuery(void *stream) {
   if (busy > 0) { busy--; return 600; }
   return launched ? fault : 0; }
+status cuStreamSynchronize(void *stream) { return launched ? fault : 0; }
 status cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
   LOG("wait in %zu\n", (size_t)stream); return 0; }
 status cuStreamBeginCapture_v2(void *stream, int mode) {
@@ -98,7 +112,7 @@ status cuStreamEndCapture(void *stream, void **result) { capturing = 0; *result 
 status cuGraphInstantiateWithFlags(void **exec, void *g, unsigned long long flags) {
   *exec = malloc(sizeof(graph)); memcpy(*exec, g, sizeof(graph)); return 0; }
 status cuGraphLaunch(void *exec, void *stream) {
-  graph *g = exec; LOG("graph of %d\n", g->count);
+  graph *g = exec; LOG("graph of %d\n", g->count); launched = 1;
   for (int i = 0; i < g->count; i++) perform(&g->items[i]);
   return 0; }
 status cuGraphDestroy(void *g) { free(g); return 0; }
@@ -112,12 +126,14 @@ status cuModuleLoadData(void **module, const char *code) {
   LOG("load %.5s\n", code); *module = (void *)0x30d; return 0; }
 status cuModuleUnload(void *module) { LOG("unload\n"); return 0; }
 status cuModuleGetFunction(void **function, void *module, const char *name) {
+  if (run_kernel) { *function = (void *)name; return 0; }
   if (strcmp(name, "add")) return 500;
   *function = (void *)0xadd; return 0; }
 status cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by,
                       unsigned bz, unsigned shared, void *stream, void **parameters, void **extra) {
-  if (function != (void *)0xadd || extra) return 400;
   if (launch_status) return launch_status;
+  if (run_kernel) { launched = 1; LOG("launch %s\n", (char *)function); return run_kernel(function, x, y, z, parameters); }
+  if (function != (void *)0xadd || extra) return 400;
   unsigned n = *(int *)parameters[3];
   LOG("launch %u %u %u of %u %u %u, %u\n", x, y, z, bx, by, bz, n);
   launched = 1;

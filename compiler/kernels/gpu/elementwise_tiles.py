@@ -37,8 +37,9 @@ def elementwise_on_tiles(w: TileWriter, op: Operation, operands: Sequence[SSAVal
     func.body.block.add_op(scf.YieldOp(result.read(b, [])))
     values = dict[SSAValue, SSAValue](zip(func.args, tiles, strict=True))
     program = LaneProgram(w, tile_of(tiles[0]).get_shape() if tiles else (), values=values)
-    (computed,) = program.block(func.body.block)
-    return program.everywhere(computed)
+    with w.at(op):
+        (computed,) = program.block(func.body.block)
+        return program.everywhere(computed)
 
 
 def _element(value: SSAValue) -> Attribute:

@@ -40,7 +40,19 @@ class GroupTiles:
         """Write the folds of all operations."""
         for op in self.group.ops:
             if op.results[0] not in self.tiles:
-                self.tiles[op.results[0]] = cached(self.of(op))
+                self.tiles[op.results[0]] = cached(self.located(op))
+
+    def located(self, op: Operation) -> Tile:
+        """Return the function of the tiles of the result of `op`, which have its location."""
+        w = self.program.writer
+        with w.at(op):
+            tile = self.of(op)
+
+        def computed(place: TilePlace) -> SSAValue:
+            with w.at(op):
+                return tile(place)
+
+        return computed
 
     def of(self, op: Operation) -> Tile:
         """Return the function of the tiles of the result of `op`."""

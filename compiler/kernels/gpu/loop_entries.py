@@ -35,7 +35,7 @@ from ..choices import NoKernel
 from .lane_program import LaneProgram, Outside, Stride, stored_in
 from .scalar_ops import tile_element
 from .tile_builder import ENTRIES
-from .tile_writer import TileWriter, power_of_two
+from .tile_writer import TileWriter, check_elements, power_of_two
 
 __all__ = ["lower_kernel"]
 
@@ -51,8 +51,10 @@ def lower_kernel(func: PrimFuncOp, target: Target, *, actions: Actions = SILENT)
     Each outer loop nest is a launch. The iterations of its outer loops that do not depend on each
     other are the lanes of tiles; a nest without such loops runs in one lane.
 
-    Errors: NoKernel for an operation that tiles cannot compute; `func` may be changed then.
+    Errors: NoKernel for an operation, or an element type, that tiles cannot compute; `func` may be
+    changed then.
     """
+    check_elements(v.type for op in walk(func) for v in (*op.operands, *op.results))
     return KernelLowering(func, target, actions).lower()
 
 
@@ -238,7 +240,7 @@ class LoopEntry(Outside):
         self.index = self.kernel.index
         self.arguments: list[SSAValue] = []
         self.parameters: dict[tuple[object, ...], SSAValue] = {}
-        self.at = InsertPoint.before(self.nest.ops[0])
+        self.at = InsertPoint.before(self.nest.last)
         self.extents = [self.extent(loop) for loop in self.nest.loops]
         self.lanes = self.count_lanes() if self.nest.loops else 1
         shape = (self.lanes,) if self.nest.loops else ()
@@ -434,7 +436,7 @@ class LoopEntry(Outside):
     def on_host(self, op: Operation) -> SSAValue:
         block = self.nest.ops[0].parent
         assert block is not None
-        block.insert_op_before(op, self.nest.ops[0])
+        block.insert_op_before(op, self.nest.last)
         return op.results[0]
 
     def host_product(self, factors: Sequence[int | SSAValue]) -> SSAValue:
@@ -487,7 +489,7 @@ class LoopEntry(Outside):
             some = self.on_host(arith.CmpiOp(zero, blocks, "ult"))
             op = scf.IfOp(some, [], Region(Block([launch, scf.YieldOp()])))
         if blocks != 0:
-            block.insert_op_before(op, self.nest.ops[0])
+            block.insert_op_before(op, self.nest.last)
         return self.w.finish()
 
 

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FusedLoc,
+    LocationAttr,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+    UnknownLoc,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
@@ -66,4 +75,15 @@ def gpu_kernel_of(func: FuncOp, target: Target, measured: Sequence[Choice] | Non
     """Return the kernel of `func` on a GPU: tile programs, or else loops, of which
     `lower-to-cuda-tile` makes tile programs; NoKernel if there is neither."""
     found = tile_kernel_of(func, target, elementwise_on_tiles, measured)
-    return found or kernel_of(func, target, measured=measured)
+    kernel = found or kernel_of(func, target, measured=measured)
+    kernel.func.location = location_of_group(func)
+    for entry in found.entries if found is not None else ():
+        entry.location = kernel.func.location
+    return kernel
+
+
+def location_of_group(func: FuncOp) -> LocationAttr:
+    """Return the locations of the operations of a group, with their names."""
+    ops = [op for op in func.body.block.ops if not isinstance(op.location, UnknownLoc)]
+    names = [NameLoc(StringAttr(op.name), op.location) for op in ops if op.next_op is not None]
+    return FusedLoc(ArrayAttr(names), NoneAttr()) if names else UnknownLoc()

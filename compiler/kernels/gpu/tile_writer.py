@@ -4,7 +4,7 @@ Element types are those of relax: an i1 is a byte in memory, and signless intege
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import gcd
@@ -17,12 +17,17 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     FunctionType,
     IntegerAttr,
+    IntegerType,
+    LocationAttr,
+    MemRefType,
+    UnknownLoc,
     i1,
     i8,
     i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from ....dialects.cuda_tile import (
     control_ops,
@@ -53,6 +58,7 @@ __all__ = [
     "ALIGNMENT",
     "TileReduction",
     "TileWriter",
+    "check_elements",
     "device_element",
     "factor_of",
     "power_of_two",
@@ -72,10 +78,18 @@ def factor_of(extent: Extent) -> int:
 
 
 def device_element(element: Attribute) -> Attribute:
-    """Return the type of an element in memory; NoKernel for floats of 4 and 8 bits."""
-    if isinstance(element, SmallFloat):
+    """Return the type of an element in memory; NoKernel for numbers of 4 bits, floats of 8."""
+    is_short = isa(element, IntegerType) and element.bitwidth in (2, 4)
+    if is_short or isinstance(element, SmallFloat):
         raise NoKernel(f"tile programs do not compute with {element}")
     return i8 if element == i1 else signless_form(element)
+
+
+def check_elements(types: Iterable[Attribute]) -> None:
+    """Raise NoKernel if one of `types` is a buffer of numbers that tiles do not compute with."""
+    for type in types:
+        if isa(type, MemRefType):
+            device_element(type.element_type)
 
 
 def tile_of(value: SSAValue) -> TileType:
@@ -107,6 +121,8 @@ class TileWriter:
     """Whether tiles of views are copied by the engine for whole tiles (TMA), and not by threads.
     For it the assembler reserves all registers of a multiprocessor."""
     sizes: dict[Extent, SSAValue] = field(default_factory=dict[Extent, SSAValue])
+    location: LocationAttr = field(default_factory=UnknownLoc)
+    """The location of the operations that are written, where it is not that of the entry."""
 
     def __post_init__(self) -> None:
         types = [TileType((), PointerType(device_element(e))) for e in self.elements]
@@ -116,8 +132,18 @@ class TileWriter:
 
     def insert(self, op: Operation) -> SSAValue:
         """Append an operation, and return its first result."""
+        op.location = self.location
         self.block.add_op(op)
         return op.results[0]
+
+    @contextmanager
+    def at(self, op: Operation) -> Generator[None]:
+        """Give what is written the location of an operation of relax."""
+        before, self.location = self.location, op.location
+        try:
+            yield
+        finally:
+            self.location = before
 
     def finish(self) -> module_ops.EntryOp:
         """End the entry, and return it."""

@@ -18,12 +18,16 @@ from support.native.needs_llvmlite import needs_native
 from support.suites.inprocess import Result, capture, interruptible
 
 import passline
+from passline.compiler.gpu.driver import load_driver
+from passline.compiler.gpu.simulated import SimulatedDevice
 from passline.compiler.kernels.choices import Choice
 from passline.compiler.kernels.database import Database
 from passline.compiler.tune import worker as sandbox
+from passline.compiler.tune.module_tuning import tune_module
+from passline.compiler.tune.search import Settings
 from passline.compiler.tune.task import Measurement, Task, TunableKernel, tunable_kernels
 from passline.compiler.tune.worker import alternate, compiled, measure
-from passline.dialects.target import host
+from passline.dialects.target import Target, host
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.tune import PasslineTuneMain
@@ -79,7 +83,15 @@ def task(seconds: float = 0.01, time_limit: float = 60.0, text: str | None = Non
 
 def test_functions_take_turns():
     calls: list[str] = []
-    times = alternate(lambda: calls.append("a"), lambda: calls.append("b"), seconds=0)
+
+    def run(name: str) -> Callable[[int], float]:
+        def times(repeat: int) -> float:
+            calls.extend([name] * repeat)
+            return 1e-3
+
+        return times
+
+    times = alternate(run("a"), run("b"), seconds=0)
     runs = [name for i, name in enumerate(calls) if i == 0 or calls[i - 1] != name]
     assert [*map(len, times)] == [8, 8] and runs == ["a", "b"] * (len(runs) // 2) and len(runs) > 16
 
@@ -108,6 +120,38 @@ def test_choices_that_the_kernel_does_not_have_are_an_error():
     other = replace(choice, form={**choice.form, "m": 99})
     result = measure(replace(given, choices=(other,)))
     assert result.error == "the kernel does not have these choices"
+
+
+PRODUCT = """\
+func.func @main(%x: tensor<32x32xf32>, %y: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %0 = relax.matmul %x, %y : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+  func.return %0 : tensor<32x32xf32>
+}
+"""
+
+
+def test_tiles_are_measured_on_a_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for module in ("worker", "module_tuning"):
+        monkeypatch.setattr(f"passline.compiler.tune.{module}.default_device", SimulatedDevice)
+    (file := tmp_path / "product.mlir").write_text(PRODUCT)
+    settings = Settings(trials=2, seconds=0)
+    tuned = tune_module(
+        passline.optimize(file), tmp_path / "db", Target("sm_90"), settings, measure=measure
+    )
+    (outcome,) = tuned.outcomes
+    assert outcome.record is not None and not outcome.failures
+    assert [choice.kind for choice in outcome.record.choices] == ["product-tiles"]
+    assert outcome.record.seconds > 0 and outcome.record.trials == 2
+    found = Database.read(tmp_path / "db").find(outcome.kernel.key, Target("sm_90"))
+    assert found is not None and found.choices == outcome.record.choices
+
+
+def test_there_is_no_tuning_for_a_gpu_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("passline.compiler.gpu.driver.LIBRARY", "libnone.so")
+    load_driver.cache_clear()
+    (file := tmp_path / "product.mlir").write_text(PRODUCT)
+    result = tune(file, "--target=sm_90", "-o", tmp_path / "db")
+    assert result.status == 1 and "libnone.so was not found: install NVIDIA's" in result.stderr
 
 
 # Processes

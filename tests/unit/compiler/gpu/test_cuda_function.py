@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import ctypes
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support.fake_cuda import FakeCuda
+from support.suites.inprocess import capture
 from xdsl.dialects.builtin import ModuleOp
 
 import passline
@@ -17,6 +19,7 @@ from passline.compiler.gpu.build import cached_device_function, compile_for_devi
 from passline.compiler.gpu.device_arrays import DeviceArray
 from passline.compiler.gpu.simulated import SimulatedDevice
 from passline.passmanager.errors import PasslineError
+from passline.tools.run import PasslineRunMain
 
 Make = Callable[[], ModuleOp]
 X = np.arange(37, dtype=np.float32)
@@ -183,6 +186,27 @@ def test_compile_on_an_engine(add: Make):
     assert function.engine == "cuda-interpreter"
 
 
+NO_RANK = """\
+func.func @main(%x: tensor<*xf32>) -> tensor<*xf32> {
+  %0 = relax.exp %x : (tensor<*xf32>) -> tensor<*xf32>
+  func.return %0 : tensor<*xf32>
+}
+"""
+
+
+def test_a_function_without_a_program_runs_on_numpy(tmp_path: Path):
+    with pytest.warns(RuntimeWarning, match="@main has no program for a GPU, and runs on numpy: "):
+        function = passline.compile(NO_RANK, engine="cuda-interpreter")
+    np.testing.assert_array_equal(function(X)[0], np.exp(X))
+    (file := tmp_path / "m.mlir").write_text(NO_RANK)
+    np.savez(tmp_path / "x.npz", x=np.zeros(2, np.float32))
+    given = [str(file), "--engine=cuda-interpreter", "--inputs", str(tmp_path / "x.npz")]
+    for more in ([], ["-O3", "--no-cache"]):
+        result = capture(lambda more=more: PasslineRunMain([*given, *more]).run())
+        assert result.status == 0 and result.stdout == "result0: float32 2\n[1. 1.]\n"
+        assert "warning: @main has no program for a GPU" in result.stderr
+
+
 def test_target_that_is_no_gpu(add: Make):
     text = "simulated .* cannot run code for x86-64-v3: expected sm_90"
     with pytest.raises(PasslineError, match=text):
@@ -193,6 +217,20 @@ def test_simulated_device_without_memory(add: Make):
     function = compile_for_device(add(), "main", None, SimulatedDevice(memory=1000))
     with pytest.raises(PasslineError, match="too little memory: 1,024 bytes are needed, and 1,000"):
         function(np.zeros(200, np.float32))
+    np.testing.assert_array_equal(function(X)[0], 3 * X)
+
+
+def test_interruption_frees_simulated_memory(add: Make, monkeypatch: pytest.MonkeyPatch):
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    device = SimulatedDevice()
+    free = device.free_bytes()
+    function = compile_for_device(add(), "main", None, device)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("passline.compiler.gpu.simulated.launch", interrupt)
+        function(X)
+    assert device.free_bytes() == free
     np.testing.assert_array_equal(function(X)[0], 3 * X)
 
 

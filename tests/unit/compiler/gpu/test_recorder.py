@@ -15,7 +15,8 @@ from passline.compiler.gpu.simulated import SimulatedDevice
 from passline.compiler.gpu.steps import arena_places
 from passline.passmanager.errors import PasslineError
 
-TEXT = Path(__file__).with_name("add.mlir").read_text()
+FOLDER = Path(__file__).parent
+TEXT = (FOLDER / "add.mlir").read_text()
 KERNELS = TEXT[TEXT.index("tir.prim_func") :]
 X = np.arange(5, dtype=np.float32)
 
@@ -60,61 +61,11 @@ func.func @main(%x: memref<3xf32>, %y: memref<3xf32>, %z: memref<6xf32>)
     assert fill == "fill %2+4, 0000003f, 1"
 
 
-LOOP = """
-func.func @main(%x: memref<?xf32>, %n: memref<i32>) -> memref<?xf32> {
-  %c0 = arith.constant 0 : index
-  %one = arith.constant 1 : i32
-  %size = memref.dim %x, %c0 : memref<?xf32>
-  %y = memref.alloc(%size) : memref<?xf32>
-  "memref.copy"(%x, %y) : (memref<?xf32>, memref<?xf32>) -> ()
-  scf.while : () -> () {
-    %left = memref.load %n[] : memref<i32>
-    %zero = arith.constant 0 : i32
-    %more = arith.cmpi sgt, %left, %zero : i32
-    scf.condition(%more)
-  } do {
-    %copy = memref.alloc(%size) : memref<?xf32>
-    "memref.copy"(%y, %copy) : (memref<?xf32>, memref<?xf32>) -> ()
-    tir.call @add(%copy, %x, %y) : memref<?xf32>, memref<?xf32>, memref<?xf32>
-    memref.dealloc %copy : memref<?xf32>
-    %left = memref.load %n[] : memref<i32>
-    %next = arith.subi %left, %one : i32
-    memref.store %next, %n[] : memref<i32>
-    scf.yield
-  }
-  func.return %y : memref<?xf32>
-}
-"""
-
-
 def test_control_flow_on_values():
-    run = function(LOOP)
+    run = function((FOLDER / "loop.mlir").read_text())
     for times in (3, 0, 2):
         np.testing.assert_array_equal(run(X, np.array(times, np.int32))[0], (times + 1) * X)
     assert plans(run) == []
-
-
-HOST = """
-func.func @main(%x: memref<?xf32>) -> memref<?xf32> {
-  %c0 = arith.constant 0 : index
-  %size = memref.dim %x, %c0 : memref<?xf32>
-  %y = memref.alloc(%size) : memref<?xf32>
-  %z = memref.alloc(%size) : memref<?xf32>
-  tir.call @add(%x, %x, %y) : memref<?xf32>, memref<?xf32>, memref<?xf32>
-  tir.call @negate(%y, %z) : memref<?xf32>, memref<?xf32>
-  memref.dealloc %y : memref<?xf32>
-  func.return %z : memref<?xf32>
-}
-tir.prim_func private @negate(%x: memref<?xf32>, %y: memref<?xf32>) {
-  %c0 = arith.constant 0 : index
-  %size = memref.dim %x, %c0 : memref<?xf32>
-  tir.for %i = %c0 extent %size {
-    %0 = memref.load %x[%i] : memref<?xf32>
-    %1 = arith.negf %0 : f32
-    memref.store %1, %y[%i] : memref<?xf32>
-  }
-}
-"""
 
 
 @pytest.mark.parametrize("with_llvm", [False, True])
@@ -124,7 +75,7 @@ def test_functions_on_the_host(with_llvm: bool, monkeypatch: pytest.MonkeyPatch)
     else:
         monkeypatch.setattr("passline.compiler.gpu.host_kernels.find_spec", _not_found)
     with PassContext(disabled_pass=["tir-lower-to-cuda-tile"]):
-        run = function(HOST)
+        run = function((FOLDER / "negate.mlir").read_text())
     with pytest.warns(RuntimeWarning, match="@negate has no tile program: it runs on the host"):
         np.testing.assert_array_equal(run(X)[0], -2 * X)
     np.testing.assert_array_equal(run(2 * X)[0], -4 * X)
