@@ -186,7 +186,8 @@ def build_kernel(
     kernel = PrimFuncOp(func.sym_name.data, [*inputs, *outputs], visibility="private")
     stored = [tensor_type(value).element_type for value in (*func.args, *end.operands)]
     groups = merged_dimensions(ops, end, sizes) or reduced_dimensions(ops, end, sizes)
-    preparable = constant_parameters(func, constants)
+    # Kernels of a GPU take constants as they are, but may know their elements.
+    preparable = [] if target.is_cuda else constant_parameters(func, constants)
     # Callers pass a constant transposed, unless its dimensions are merged.
     computed = [
         op

@@ -180,7 +180,7 @@ def build_kernels(
         measured = None if database is None else () if record is None else record.choices
         try:
             if target.is_cuda:
-                kernel = gpu_kernel_of(func, target, measured)
+                kernel = gpu_kernel_of(func, target, given, measured)
             else:
                 kernel = built.get(func) or kernel_of(func, target, given, winograd, measured)
         except NoKernel as error:

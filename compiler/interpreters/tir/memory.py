@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Block, Operation
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from ....dialects.extensions.lists import REDUCTIONS
 from ....dialects.tir.ops import PrefetchOp
 from ....passmanager.releases.memref import AssumeAlignmentOp
 from ..arrays import array_of, bounds, check_size
@@ -50,7 +51,7 @@ KINDS: dict[str, type[Operation] | None] = {
     "minnumf": arith.MinnumfOp,
     "xori": arith.XOrIOp,
 }
-"""The operation of each kind, in the order of MLIR's numbers; `assign` takes the new value."""
+"""The operation of each kind; `assign` takes the new value."""
 
 IDENTITIES: dict[str, float] = {
     **dict.fromkeys(("addf", "addi", "ori", "xori", "maxu"), 0),
@@ -157,7 +158,7 @@ def rank(_: memref.RankOp, buffer: Array) -> int:
 def atomic_rmw(op: memref.AtomicRMWOp, value: object, buffer: Array, *indices: int) -> object:
     """Combine an element with `value` in place, and return what it was."""
     place = check_indices(buffer, indices)
-    kind = [*KINDS][op.kind.value.data]
+    kind = REDUCTIONS[op.kind.value.data]
     old = buffer[place]
     buffer[place] = combine(kind, op.value.type, old, value)
     return old

@@ -6,6 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from typing import TypeAlias
 
 from xdsl.dialects import arith, cf, memref, scf
@@ -51,7 +52,7 @@ MODES = {
 }
 """The atomic operations of tiles, by the kinds of `memref.atomic_rmw`."""
 
-LONG = 1024
+LONG = 128
 """The extent of loops from which on it is a parameter: `tileiras` takes 0.2 ms for each iteration
 that it knows."""
 
@@ -254,10 +255,7 @@ class LaneProgram:
             return extent
         if self.mask is not None:
             extent = self.w.select(self.mask, extent, self.number(0))
-        size = 1
-        for n in self.shape:
-            size *= n
-        line = self.w.reshape(extent, (size,))
+        line = self.w.reshape(extent, (prod(self.shape),))
         most = self.w.reduce(line, 0, TileReduction("maximum", -1))
         return self.w.reshape(most, ())
 
@@ -293,7 +291,7 @@ class LaneProgram:
         buffer, type = op.memref, op.memref.type
         assert isa(type, MemRefType)
         shape = type.get_shape()
-        if DYNAMIC_INDEX not in shape and (count := _volume(shape)) <= REGISTERS:
+        if DYNAMIC_INDEX not in shape and (count := prod(shape)) <= REGISTERS:
             self.buffers[buffer] = Registers(shape, self.mask)
             zero = self.w.number(0, tile_element(type.element_type, self.index), self.shape)
             self.registers.update({(buffer, i): zero for i in range(count)})
@@ -520,10 +518,3 @@ class LaneProgram:
             old = self.registers[buffer, number]
             new = value if condition is None else self.w.select(condition, value, old)
             self.registers[buffer, number] = new
-
-
-def _volume(shape: Sequence[int]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count

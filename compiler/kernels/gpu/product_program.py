@@ -199,10 +199,7 @@ class ProductPlan:
         args, total = self.group.func.args, self.product.terms.total
         w = self.writer(args, "_parts", [total])
         block, part = self.block(w), w.block_indices()[1]
-        each = w.size(-(-self.steps // self.tiles.parts))
-        first = w.multiply(part, each)
-        end = w.apply("minimum", w.add(first, each), w.size(self.steps))
-        sums = self.sums(block, (first, end))
+        sums = self.sums(block, w.share(part, self.tiles.parts, self.steps))
         sides = (self.tiles.m, self.tiles.n)
         view = w.view(w.pointers[-1], shape, [*(1,) * (len(shape) - 2), *sides])
         tile = w.reshape(sums, [*(1,) * (len(shape) - 2), *sides])

@@ -15,6 +15,7 @@ from .group_tiles import GroupTiles
 from .row_frame import RowFrame, frame_of
 from .row_program import Operand, PartOfRows, RowProgram
 from .tile_builder import TileGroup, TileLaunch, TileLaunches, elements_of
+from .tile_costs import parts_of
 from .tile_writer import TileWriter, power_of_two
 
 __all__ = ["row_program"]
@@ -25,8 +26,6 @@ ROW_LIMIT = 8192
 """The elements of the longest rows that a block keeps: 64 registers of 128 threads."""
 BLOCK = 2048
 """The elements of a tile of short rows: 16 registers of 128 threads."""
-MIN_PARTS = 4
-"""The least number of blocks that share a row: fewer are not worth more launches."""
 COLUMNS = 64
 """The adjacent elements that a block reads where rows run across them."""
 
@@ -143,14 +142,11 @@ class RowPlan:
     # Rows that several blocks share
 
     def parts(self, target: Target) -> int:
-        """Return the number of blocks that share a row, a power of two; 1 if there are rows enough.
-        Blocks without a tile store neutral elements."""
-        rows, trips = volume(self.kept), volume(self.trips)
-        if not isinstance(rows, int) or not isinstance(trips, int):
-            return 1
+        """Return the number of blocks that share a row. Those without a tile store neutral
+        elements."""
         together = prod(t for t, r in zip(self.tile, self.frame.reduced, strict=True) if not r)
-        parts = min(power_of_two(trips), 2 * target.cores // rows, ROW_LIMIT // together)
-        return 1 << parts.bit_length() - 1 if parts >= MIN_PARTS else 1
+        limit = ROW_LIMIT // together
+        return parts_of(volume(self.trips), volume(self.kept), limit, target)
 
     def split(self, parts: int) -> TileLaunches:
         """Return the entries of blocks that share rows: one for each fold, whose parts the entries
@@ -201,11 +197,8 @@ class SharedRows:
     def tiles(self, w: TileWriter, folds: Sequence[SSAValue], part: SSAValue) -> GroupTiles:
         """Return the values of a block; the parts of the first folds are at the pointers
         `folds`."""
-        trips = volume(self.plan.trips)
-        each = w.size(-(-trips // self.parts))
-        start = w.multiply(part, each)
-        end = w.apply("minimum", w.add(start, each), w.size(trips))
-        program = self.plan.program(w, (start, end))
+        span = w.share(part, self.parts, volume(self.plan.trips))
+        program = self.plan.program(w, span)
         tile = self.placed(self.plan.tile, self.parts)
         program.parts = [
             Operand(w.view(pointer, self.shape, tile), self.shape, kind)

@@ -125,9 +125,7 @@ class AttentionPlan:
         inputs, count = len(self.group.func.args), len(self.group.tensors)
         w = self.writer("_parts", self.group.func.args, more=3)
         block, part = self.block(w), w.block_indices()[1]
-        each = w.size(-(-self.key_tiles // parts))
-        first = w.multiply(part, each)
-        carried = block.traversed((first, w.add(first, each)))
+        carried = block.traversed(w.share(part, parts, self.key_tiles))
         for tile, view in zip(carried, self.carried_views(w, shape), strict=True):
             w.store(w.reshape(tile, (1, 1, 1, *tile_of(tile).get_shape())), view, block.at(part))
         grid = (volume(self.counts), parts)

@@ -71,9 +71,17 @@ def convolution(group: TileGroup) -> TileLaunches | None:
     if not windows.is_transposed:
         for window in windows.windows:
             require_windows(op, group.host, window, windows.data_sizes[window.axis])
-    elif not isinstance(op.weight, BlockArgument):
-        raise NoKernel("a weight that is computed")
+    elif not is_finite(group, op.weight):
+        raise NoKernel("a weight that may be infinite, whose products with zeros are NaN")
     return product_kernel(group, product_of(group, windows, out))
+
+
+def is_finite(group: TileGroup, weight: SSAValue) -> bool:
+    """Return whether a weight is a parameter for which all callers pass finite constants."""
+    from numpy import isfinite
+
+    known = group.host.elements_of(weight) if isinstance(weight, BlockArgument) else ()
+    return bool(known) and all(bool(isfinite(array).all()) for array in known)
 
 
 def named(layout: Layout, shape: Shape) -> dict[str, Extent]:

@@ -8,10 +8,27 @@ from itertools import product
 from math import ceil
 
 from ....dialects.target import Target
+from ....dialects.tir.functions import Extent
 from ..choices import Form, Space
 from .tile_writer import power_of_two
 
-__all__ = ["FASTER", "UNKNOWN", "ProductSpace", "ProductTiles"]
+__all__ = ["FASTER", "UNKNOWN", "ProductSpace", "ProductTiles", "parts_of"]
+
+MIN_PARTS = 4
+"""The least number of blocks that share a row or a scan: fewer are not worth more launches."""
+
+
+def parts_of(trips: Extent, rows: Extent, limit: int, target: Target) -> int:
+    """Return how many blocks share the tiles of each row, `trips`: a power of two up to `limit`; 1
+    if there are rows enough for all multiprocessors, or if sizes are not known."""
+    if not isinstance(trips, int) or not isinstance(rows, int):
+        return 1
+    parts = min(power_of_two(trips), 2 * target.cores // rows, limit)
+    return 1 << parts.bit_length() - 1 if parts >= MIN_PARTS else 1
+
+
+# Products
+
 
 SIDES = (16, 32, 64, 128, 256)
 LINES = (64, 128)

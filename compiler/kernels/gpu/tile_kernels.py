@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -16,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.contraction.attention import AttentionOp
 from ....dialects.relax.data.manipulation import TransposeOp
 from ....dialects.sizes import TooComplex
@@ -35,6 +38,8 @@ from .tile_transposition import transposition
 
 __all__ = ["FAMILIES", "gpu_kernel_of", "tile_kernel_of"]
 
+Constants: TypeAlias = Mapping[int, Sequence[ConstantOp | FullOp]]
+
 
 FAMILIES: Mapping[type[Operation], Family] = {
     **CONVOLUTIONS,
@@ -52,9 +57,11 @@ def tile_kernel_of(
     target: Target,
     elementwise: OnTiles = elementwise_on_tiles,
     measured: Sequence[Choice] | None = None,
+    constants: Constants = MappingProxyType({}),
 ) -> TileKernel | None:
     """Return the kernel of `func` on a GPU as tile programs, or None if there is none; it may still
-    be computed by loops. `elementwise` computes an element-wise operation on tiles.
+    be computed by loops. `elementwise` computes an element-wise operation on tiles. `constants`
+    has, by the number of a parameter, the constants that the calls of `func` pass.
 
     Choices are made by estimates, except for those that were `measured`.
     """
@@ -65,17 +72,23 @@ def tile_kernel_of(
         return None
     try:
         group = group_of(func, target, elementwise, measured)
+        group.host.constants_of = {v: constants.get(v.index, ()) for v in func.args}
         program = found[0](group)
         return None if program is None else kernel_from(group, program)
     except (NoKernel, UnknownExtent, TooComplex):
         return None
 
 
-def gpu_kernel_of(func: FuncOp, target: Target, measured: Sequence[Choice] | None = None) -> Kernel:
+def gpu_kernel_of(
+    func: FuncOp,
+    target: Target,
+    constants: Constants = MappingProxyType({}),
+    measured: Sequence[Choice] | None = None,
+) -> Kernel:
     """Return the kernel of `func` on a GPU: tile programs, or else loops, of which
     `lower-to-cuda-tile` makes tile programs; NoKernel if there is neither."""
-    found = tile_kernel_of(func, target, elementwise_on_tiles, measured)
-    kernel = found or kernel_of(func, target, measured=measured)
+    found = tile_kernel_of(func, target, elementwise_on_tiles, measured, constants)
+    kernel = found or kernel_of(func, target, constants, measured=measured)
     kernel.func.location = location_of_group(func)
     for entry in found.entries if found is not None else ():
         entry.location = kernel.func.location

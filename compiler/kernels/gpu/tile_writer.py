@@ -420,6 +420,12 @@ class TileWriter:
         self.block.add_op(op)
         return op.results
 
+    def share(self, part: SSAValue, parts: int, trips: Extent) -> tuple[SSAValue, SSAValue]:
+        """Return the iterations, from and to, of one of several blocks that share a loop."""
+        each = self.size(-(-trips // parts))
+        start = self.multiply(part, each)
+        return start, self.apply("minimum", self.add(start, each), self.size(trips))
+
     # Memory
 
     def view(self, pointer: SSAValue, shape: Shape, tile: Sequence[int]) -> SSAValue:

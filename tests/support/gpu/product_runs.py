@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from passline.compiler.kernels.gpu.tile_builder import TileKernel
 
 from .tile_runs import TOLERANCES, Array, check_tiles, random_array
@@ -29,10 +31,12 @@ def check_product(
     shown: tuple[str, ...] | None = None,
     target: str = "sm_90",
     factor: float = 1,
+    constants: Sequence[int] = (),
 ) -> TileKernel:
     """Check the tile program of a function on tensors %a, %b and so on, of the last operation's
     result %r. In `body`, A, B and so on are their types, and R is that of the result. `shown` are
-    the types in the text, where sizes are not known; `factor` multiplies the tolerance."""
+    the types in the text, where sizes are not known; `factor` multiplies the tolerance, and
+    `constants` are the numbers of the operands that are known."""
     *operands, out = shown or (*types, result)
     names = "abcde"[: len(types)]
     parameters = [f"%{name}: tensor<{type}>" for name, type in zip(names, operands, strict=True)]
@@ -44,4 +48,5 @@ def check_product(
           func.return %r : tensor<{out}>
         }}"""
     tolerance = factor * TOLERANCES.get(result.rpartition("x")[2], 0)
-    return check_tiles(text, [numbers(t) for t in types], tolerance, 10 * tolerance, target)
+    arrays = [numbers(t) for t in types]
+    return check_tiles(text, arrays, tolerance, 10 * tolerance, target, constants)

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.arith import CmpiOp
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 import passline
-from passline.compiler.interpreters.arrays import dtype_of
+from passline.compiler.interpreters.arrays import dense_of, dtype_of
 from passline.compiler.interpreters.cuda_tile.grid import run_entry
 from passline.compiler.kernels.gpu.elementwise_tiles import elementwise_on_tiles
 from passline.compiler.kernels.gpu.tile_builder import TileKernel
 from passline.compiler.kernels.gpu.tile_kernels import tile_kernel_of
+from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.types import is_element
 from passline.dialects.target import Target
 from passline.dialects.tir.launch import LaunchOp
 
-__all__ = ["check_operation", "check_tiles", "kernel_of_text", "random_array", "run_kernel"]
+__all__ = [
+    "check_operation",
+    "check_tiles",
+    "constant_of",
+    "kernel_of_text",
+    "random_array",
+    "run_kernel",
+]
 
 Array = NDArray[Any]
 
@@ -33,16 +42,26 @@ TOLERANCES = {"f16": 4e-3, "bf16": 2e-2, "f32": 2e-5, "f64": 1e-9}
 """The relative and absolute differences that the order of sums may make."""
 
 
-def kernel_of_text(text: str, target: str = "sm_90") -> tuple[ModuleOp, TileKernel]:
-    """Return a module with one function, and its tile program; AssertionError if it has none."""
+def kernel_of_text(
+    text: str, target: str = "sm_90", constants: Mapping[int, Array] = MappingProxyType({})
+) -> tuple[ModuleOp, TileKernel]:
+    """Return a module with one function, and its tile program for parameters that are `constants`;
+    AssertionError if it has none."""
     module = passline.load(text)
     (func,) = module.body.block.ops
     assert isinstance(func, FuncOp)
-    kernel = tile_kernel_of(func, Target(target), elementwise_on_tiles)
+    known = {i: [constant_of(array, func.args[i].type)] for i, array in constants.items()}
+    kernel = tile_kernel_of(func, Target(target), elementwise_on_tiles, None, known)
     assert kernel is not None, f"there is no tile program for\n{text}"
     for entry in kernel.entries:
         entry.verify()
     return module, kernel
+
+
+def constant_of(array: Array, type: Attribute) -> ConstantOp:
+    """Return a constant of a tensor type."""
+    assert isa(type, TensorType)
+    return ConstantOp(dense_of(array, type))
 
 
 def size_of(array: Array, axis: int) -> int:
@@ -108,10 +127,16 @@ def allocated(type: Attribute, sizes: Sequence[int]) -> Array:
 
 
 def check_tiles(
-    text: str, arrays: Sequence[Array], rtol: float = 0, atol: float = 0, target: str = "sm_90"
+    text: str,
+    arrays: Sequence[Array],
+    rtol: float = 0,
+    atol: float = 0,
+    target: str = "sm_90",
+    constants: Sequence[int] = (),
 ) -> TileKernel:
-    """Check that the tile program of a function computes what the function does; return it."""
-    module, kernel = kernel_of_text(text, target)
+    """Check that the tile program of a function computes what the function does; return it. Callers
+    are known to pass the arrays with the numbers `constants`."""
+    module, kernel = kernel_of_text(text, target, {i: arrays[i] for i in constants})
     expected = passline.run(module, *arrays)
     results = [np.full(array.shape, 7, array.dtype) for array in expected]
     run_kernel(kernel, [*arrays, *results])

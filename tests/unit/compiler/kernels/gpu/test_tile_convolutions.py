@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from support.gpu.product_runs import check_product
+from support.gpu.tile_runs import constant_of
 from support.tables import table_test
 from xdsl.dialects.func import FuncOp
 
@@ -68,11 +70,28 @@ def test_transposed(properties: str, data: str, weight: str, result: str):
     body = f"%r = relax.nn.conv2d_transpose %a, %b {{{properties}}} : (<A>, <B>) -> <R>"
     for element in ("f32", "f16"):
         types = [f"{shape}x{element}" for shape in (data, weight, result)]
-        check_product(body, *types[:2], result=types[2])
+        check_product(body, *types[:2], result=types[2], constants=[1])
     rank = data.count("x") + 1
     types = [f"{shape}xf32" for shape in (data, weight, result)]
     sizes = "?x" * rank + "f32"
-    check_product(body, *types[:2], result=types[2], shown=(sizes, types[1], sizes))
+    check_product(body, *types[:2], result=types[2], shown=(sizes, types[1], sizes), constants=[1])
+
+
+@pytest.mark.parametrize("number", [1, np.inf])
+def test_zeros_times_infinity_are_no_terms_of_transposed_ones(number: float):
+    text = """
+        func.func @main(%x: tensor<1x3x5x5xf32>, %w: tensor<3x2x3x3xf32>) -> tensor<1x2x11x11xf32> {
+          %r = relax.nn.conv2d_transpose %x, %w {strides = [2, 2]}
+              : (tensor<1x3x5x5xf32>, tensor<3x2x3x3xf32>) -> tensor<1x2x11x11xf32>
+          func.return %r : tensor<1x2x11x11xf32>
+        }"""
+    func = next(iter(passline.load(text).ops))
+    assert isinstance(func, FuncOp)
+    weight = np.full((3, 2, 3, 3), number, np.float32)
+    constant = constant_of(weight, func.args[1].type)
+    kernel = tile_kernel_of(func, Target("sm_90"), constants={1: [constant]})
+    assert (kernel is None) is (number != 1)
+    assert tile_kernel_of(func, Target("sm_90")) is None
 
 
 @pytest.mark.parametrize("layout", ["", NHWC])

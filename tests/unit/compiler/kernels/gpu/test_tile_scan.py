@@ -32,3 +32,13 @@ def test_scan_of_unknown_sizes():
     data = random_array((3, 50), "f32")
     for axis in (0, 1):
         check_operation("cumsum", f"axis = {axis} : i64", [data], ["f32"], (3, 50), unknown=(0, 1))
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_blocks_share_long_scans(name: str, direction: str):
+    for shape in ((2, 9001, 1), (1, 700, 33)):
+        data = random_array(shape, "i32")
+        properties = f"axis = 1 : i64, {direction}"
+        kernel = check_operation(name, properties, [data], ["i32"], shape)
+        assert len(kernel.entries) == 2
