@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "compiler.native": _COMPILED,
     "compiler.gpu": {*_COMPILED, "compiler.native"},
     "compiler.compile": {*_COMPILED, "compiler.native"},
-    "compiler.tune": {*_COMPILED, "compiler.native"},
+    "compiler.tune": {*_COMPILED, "compiler.native", "compiler.gpu"},
     "compiler": {*_LIBRARIES, "compiler.frontends"},
     "tools": {"passmanager", "passes.generic", "passmanager.fast", "passmanager.releases"},
     "testing": {"passmanager", "tools"},

@@ -17,7 +17,7 @@ from xdsl.passes import ModulePass
 
 from .. import __version__
 from ..compiler.compile.code import compile_code, empty_object, object_files
-from ..compiler.compile.interface import FIRST_LINE, Interface, header_text
+from ..compiler.compile.interface import FIRST_LINE, GpuRuntime, Interface, header_text
 from ..compiler.compile.linker import Linker, find_linker, openmp_library, version_script
 from ..compiler.compile.signature import identifier, signature_of
 from ..compiler.gpu.build import lowering_to_tiles
@@ -154,22 +154,24 @@ class PasslineCompileMain(PasslineOptMain):
             code, manifest = kernel_files(prog, self.args.function, self.target, self.kind)
             result.header.write(manifest)
             return result.write_parts([code])
-        function, target, threads = self.args.function, self.target, self.args.threads
-        signature, compiler = (
-            signature_of(entry_function(prog, function)),
-            f"passline {__version__}",
-        )
-        runtime = None
-        with paused_collector():
-            if target.is_cuda:
-                prepared, runtime = prepare_library(prog, function, target, threads)
-                target, compiler = host(), f"{compiler} with kernels for {target.cpu}"
-            else:
-                prepared = prepare(prog, function, target, threads)
-        name, failures = library_name(self.args), prepared.failures
-        interface = Interface(name, signature, prepared.entry, failures, target, compiler, runtime)
+        prepared, interface = self.prepare(prog)
         result.header.write(header_text(interface))
         result.write_parts(self.parts(prepared, interface))
+
+    def prepare(self, prog: ModuleOp) -> tuple[Prepared, Interface]:
+        """Prepare the function, for a GPU its part on the host, and return its interface in C."""
+        given = prog, self.args.function, self.target, self.args.threads
+        signature = signature_of(entry_function(*given[:2]))
+        target, compiler, gpu = self.target, f"passline {__version__}", None
+        with paused_collector():
+            if target.is_cuda:
+                prepared, ir, data = prepare_library(*given)
+                compiler, gpu = f"{compiler}, with kernels for {target.cpu}", GpuRuntime(ir, data)
+                target = host()
+            else:
+                prepared = prepare(*given)
+        names, failures = (library_name(self.args), signature, prepared.entry), prepared.failures
+        return prepared, Interface(*names, failures, target, compiler, gpu)
 
     def parts(self, prepared: Prepared, interface: Interface) -> Iterable[Buffer]:
         """Compile, and return the output in parts."""

@@ -176,7 +176,7 @@ def _run(tool: Path, bytecode: bytes, options: Sequence[str]) -> bytes:
 
 
 def _error(tool: Path, done: subprocess.CompletedProcess[str], source: str) -> PasslineError:
-    """Return the error of a run, in one line, without the errors that give no reason."""
+    """Return the error of a run: one line with its first errors that give a reason."""
     output = (done.stdout + done.stderr).replace(source, "the kernels")
     errors = re.findall(r"^.*?\b(?:error|fatal)\s*:\s*(.*\S)", output, re.MULTILINE)
     vague = "failed to compile Tile IR program"

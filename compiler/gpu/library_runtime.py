@@ -8,18 +8,21 @@ words on the heap: the next one, and the address.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.target import Target, host
-from ..compile.interface import GpuRuntime
 from ..native.codegen import Body, Data
 from ..native.preparation.preparation import Prepared, prepare
 from .assemble import assemble
 from .library_host import split_library
 from .program import entry_kinds
+
+if TYPE_CHECKING:
+    from ..interpreters.arrays import Array
 
 __all__ = ["prepare_library"]
 
@@ -30,9 +33,9 @@ UNSUITABLE = (200, 209, 222)
 
 def prepare_library(
     module: ModuleOp, entry: str, target: Target, threads: int
-) -> tuple[Prepared, GpuRuntime]:
+) -> tuple[Prepared, str, Mapping[str, Array]]:
     """Prepare the host functions of a lowered module for this machine, and assemble its kernels for
-    the GPU `target`.
+    the GPU `target`. Return also the LLVM IR of the runtime, and the data that it refers to.
 
     PasslineError for what a library cannot do, and for a tool that is missing.
     """
@@ -40,7 +43,7 @@ def prepare_library(
     cubin = np.frombuffer(assemble(split.kernels, target), np.uint8)
     kernels = [*entry_kinds(split.kernels)]
     prepared = prepare(split.module, entry, host(), threads)
-    return prepared, GpuRuntime(runtime_ir(kernels, split.constants, target.cpu), {CUBIN: cubin})
+    return prepared, runtime_ir(kernels, split.constants, target.cpu), {CUBIN: cubin}
 
 
 def runtime_ir(kernels: Sequence[str], constants: int, target: str) -> str:

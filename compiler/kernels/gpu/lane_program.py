@@ -6,6 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from typing import TypeAlias
 
 from xdsl.dialects import arith, cf, memref, scf
@@ -260,10 +261,7 @@ class LaneProgram:
         """Return the maximum of an index over the lanes that are not masked."""
         if not tile_of(extent).get_shape():
             return extent
-        size = 1
-        for n in self.shape:
-            size *= n
-        line = self.w.reshape(self.where_masked(extent, 0), (size,))
+        line = self.w.reshape(self.where_masked(extent, 0), (prod(self.shape),))
         most = self.w.reduce(line, 0, TileReduction("maximum", -1))
         return self.w.reshape(most, ())
 
@@ -299,7 +297,7 @@ class LaneProgram:
         buffer, type = op.memref, op.memref.type
         assert isa(type, MemRefType)
         shape = type.get_shape()
-        if DYNAMIC_INDEX not in shape and (count := _volume(shape)) <= REGISTERS:
+        if DYNAMIC_INDEX not in shape and (count := prod(shape)) <= REGISTERS:
             self.buffers[buffer] = Registers(shape, self.mask)
             zero = self.w.number(0, tile_element(type.element_type, self.index), self.shape)
             self.registers.update({(buffer, i): zero for i in range(count)})
@@ -527,10 +525,3 @@ class LaneProgram:
             old = self.registers[buffer, number]
             new = value if condition is None else self.w.select(condition, value, old)
             self.registers[buffer, number] = new
-
-
-def _volume(shape: Sequence[int]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count

@@ -71,8 +71,8 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class SortMemory:
-    """Memory for the runs of all rows."""
+class SortedKeys:
+    """Memory for the keys and places in the runs of all rows."""
 
     keys: SSAValue
     places: SSAValue
@@ -102,14 +102,14 @@ class LaneSort:
         length = self.b.smaller(self.first, width)
         return Runs(width, length, 1 if width == self.size else -(-self.size // width))
 
-    def allocate(self, runs: Sequence[Runs]) -> SortMemory:
+    def allocate(self, runs: Sequence[Runs]) -> SortedKeys:
         """Allocate memory that holds any of `runs`."""
         size = reduce(self.b.larger, (each.size for each in runs))
         shape = (*self.outer, size)
-        return SortMemory(self.b.alloc(shape, self.keys.element), self.b.alloc(shape, self.number))
+        return SortedKeys(self.b.alloc(shape, self.keys.element), self.b.alloc(shape, self.number))
 
     def store(
-        self, target: SortMemory, index: Sequence[Index], key: SSAValue, place: SSAValue
+        self, target: SortedKeys, index: Sequence[Index], key: SSAValue, place: SSAValue
     ) -> None:
         self.b.store(key, target.keys, index)
         self.b.store(place, target.places, index)
@@ -123,7 +123,7 @@ class LaneSort:
 
     # Runs sorted by rank
 
-    def rank(self, runs: Runs, target: SortMemory) -> None:
+    def rank(self, runs: Runs, target: SortedKeys) -> None:
         """Write loops that sort runs of the keys."""
         b = self.b
         with b.loops((*self.outer, self.size), ForKind.PARALLEL) as (*row, i):
@@ -151,7 +151,7 @@ class LaneSort:
 
     # Merged runs
 
-    def merge(self, runs: Runs, merged: Runs, source: SortMemory, target: SortMemory) -> None:
+    def merge(self, runs: Runs, merged: Runs, source: SortedKeys, target: SortedKeys) -> None:
         """Write loops that merge each two of `runs` in `source` into one of `merged`."""
         b = self.b
         shape = (*self.outer, runs.count, runs.length)
@@ -169,7 +169,7 @@ class LaneSort:
         return self.b.max(0, self.b.min(self.size - run * runs.width, runs.length))
 
     def count_before(
-        self, runs: Runs, source: SortMemory, row: Sequence[Index], run: Index, own: SSAValue
+        self, runs: Runs, source: SortedKeys, row: Sequence[Index], run: Index, own: SSAValue
     ) -> Index:
         """Return how many entries of the run with which `run` is merged come before `own`."""
         b, is_right = self.b, run % 2

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import gcd
 
+from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ....dialects.cuda_tile.attributes import ComparisonPredicate
@@ -44,7 +46,7 @@ from .product_program import (
     terms_of,
 )
 from .tile_builder import Family, TileGroup, TileLaunches
-from .tile_writer import TileWriter, tile_of
+from .tile_writer import ALIGNMENT, TileWriter, device_element, factor_of, tile_of
 
 __all__ = ["CONVOLUTIONS"]
 
@@ -344,7 +346,21 @@ class GatheredWindows(GatheredTiles):
             at, inside = self.element(window, start, step)
             mask = mask if inside is None else w.both(mask, inside)
             offset = w.add(offset, self.scaled(at, strides, window.axis))
+        if (count := self.adjacent) > 1:
+            offset, mask = w.in_lines(offset, mask, count, 1 if self.rows else 0)
         return self.gathered(self.windows.op.data, offset, mask)
+
+    @property
+    def adjacent(self) -> int:
+        """The number of consecutive terms, from any multiple of it on, that are adjacent in memory:
+        at most as many as are loaded at once."""
+        terms, strides = self.windows.terms, self.windows.strides
+        if strides["C"] != 1 or [*terms][-1] != "I" or self.windows.is_transposed:
+            return 1
+        others = [factor_of(n) for axis, n in strides.items() if axis != "C"]
+        device = device_element(tensor_type(self.windows.op.data).element_type)
+        assert isinstance(device, FixedBitwidthType)
+        return gcd(ALIGNMENT * 8 // device.bitwidth, factor_of(terms["I"]), *others)
 
     def element(
         self, window: Window, start: SSAValue, step: SSAValue

@@ -37,11 +37,11 @@ WARP = 32
 WARPS = {4: 256, 8: 512}
 """The warps of a block that compute, and the products that each of their threads adds in a step at
 most if there are no tensor cores: its operands are in registers."""
-SUMS = 128
-"""The sums that a thread holds in registers beside the operands."""
-GATHERED = 16
-"""The elements that a thread gathers in a step: their addresses are in registers. Without tensor
-cores, a quarter of them."""
+REGISTERS = 128
+"""The registers of a thread that are for sums and gathered elements."""
+NEEDS = {"f32": (2, 16), "f64": (2, 16), "i8": (2, 5)}
+"""The registers that a thread needs for each of its sums, with operands of some types, and for each
+element that it gathers in a step; of others 1 and 5."""
 PARTS = (1, 2, 4, 8, 16, 32)
 STAGES = 3
 """The tiles of each operand that are in shared memory at a time: one in use, others under way."""
@@ -135,16 +135,13 @@ class ProductSpace(Space[ProductTiles]):
     def fits(self, m: int, n: int, k: int, warps: int) -> bool:
         """Return whether the tiles fit into shared memory, and into the registers of warps."""
         threads, wide = WARP * warps, max(4, self.bytes) // 4
-        gathered, sums = GATHERED * threads, SUMS * threads
-        if not self.on_tensor_cores:
-            gathered, sums = gathered // 4, sums // 2
-            if m * n * k * wide > WARPS[warps] * threads:
-                return False
-        elif self.bytes == 1:
-            sums //= 2  # columns of bytes are put into rows in registers
+        if not self.on_tensor_cores and m * n * k * wide > WARPS[warps] * threads:
+            return False
+        of_sum, of_gathered = NEEDS.get(self.kind_of_terms, (1, 5))
         side = {"m": m, "n": n}.get(self.gathered, 0)
+        registers = m * n * wide * of_sum + side * k * of_gathered
         shared = STAGES * (m + n) * k * self.bytes
-        return side * k <= gathered and m * n * wide <= sums and shared <= self.target.l1_cache
+        return registers <= REGISTERS * threads and shared <= self.target.l1_cache
 
     def estimate(self, candidate: ProductTiles) -> float:
         c = candidate

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import gcd
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -43,18 +44,21 @@ from ....dialects.cuda_tile.attributes import (
     MemoryOrderingSemantics,
     OptimizationHintsAttr,
     PaddingValue,
+    SameElementsAttr,
     Signedness,
 )
 from ....dialects.cuda_tile.types import PartitionViewType, PointerType, TensorViewType, TileType
 from ....dialects.relax.types import SmallFloat, is_integer, is_unsigned
-from ....dialects.tir.functions import Extent, Shape, volume
+from ....dialects.tir.functions import Extent, Shape, size_of, volume
 from ..choices import NoKernel
 from ..scalars import signless_form
 
 __all__ = [
+    "ALIGNMENT",
     "TileReduction",
     "TileWriter",
     "device_element",
+    "factor_of",
     "power_of_two",
     "tile_of",
 ]
@@ -63,6 +67,12 @@ __all__ = [
 def power_of_two(number: int) -> int:
     """Return the least power of two that is not less."""
     return 1 << (max(1, number) - 1).bit_length()
+
+
+def factor_of(extent: Extent) -> int:
+    """Return a power of two by which an extent is divisible; 0 for 0."""
+    factor = gcd(*(factor for _, factor in size_of(extent).terms))
+    return factor & -factor
 
 
 def device_element(element: Attribute) -> Attribute:
@@ -109,7 +119,7 @@ class TileWriter:
         types = [TileType((), PointerType(device_element(e))) for e in self.elements]
         self.entry = module_ops.EntryOp(self.name, types)
         self.block: Block = self.entry.body.block
-        self.pointers = [self.insert(_aligned(pointer)) for pointer in self.block.args]
+        self.pointers = [self.insert(_assumed(pointer, ALIGNMENT)) for pointer in self.block.args]
 
     def insert(self, op: Operation) -> SSAValue:
         """Append an operation, and return its first result."""
@@ -149,8 +159,20 @@ class TileWriter:
             return self.number(extent, i32)
         if extent not in self.sizes:
             block = self.entry.body.block
-            self.sizes[extent] = block.insert_arg(TileType((), i32), len(block.args))
+            parameter = block.insert_arg(TileType((), i32), len(block.args))
+            self.sizes[extent] = self._with_factor(parameter, extent)
         return self.sizes[extent]
+
+    def _with_factor(self, parameter: SSAValue, extent: Extent) -> SSAValue:
+        """Say by what an extent is divisible: as a stride, it lets tiles be copied by lines."""
+        if isinstance(extent, int) or (factor := factor_of(extent)) == 1:
+            return parameter
+        assumed = _assumed(parameter, factor)
+        block = self.entry.body.block
+        block.insert_ops_before([assumed], block.first_op) if block.first_op else block.add_op(
+            assumed
+        )
+        return assumed.result
 
     def block_indices(self) -> Sequence[SSAValue]:
         """Return the numbers of the tile block in the three dimensions of the grid."""
@@ -434,6 +456,20 @@ class TileWriter:
         )
         return self.convert(tile, i8, i1) if element == i1 else tile
 
+    def in_lines(
+        self, offset: SSAValue, mask: SSAValue, count: int, axis: int
+    ) -> tuple[SSAValue, SSAValue]:
+        """Say that each `count` elements of a matrix along a dimension are adjacent in memory, at
+        aligned addresses, and loaded together or not at all."""
+        same = module_ops.AssumeOp(
+            mask,
+            types=[mask.type],
+            predicate=SameElementsAttr([count if i == axis else 1 for i in (0, 1)]),
+        )
+        groups = DivByAttr(count, count, axis)
+        line = module_ops.AssumeOp(offset, types=[offset.type], predicate=groups)
+        return self.insert(line), self.insert(same)
+
     def store(self, tile: SSAValue, view: SSAValue, index: Sequence[SSAValue]) -> None:
         if tile_of(tile).element_type == i1:
             tile = self.convert(tile, i1, i8)
@@ -454,9 +490,8 @@ class TileWriter:
         return None if self.bulk else _hint("allow_tma", BoolAttr.from_bool(False))
 
 
-def _aligned(pointer: SSAValue) -> module_ops.AssumeOp:
-    # Tiles of views are then copied by whole lines (TMA), not element by element.
-    return module_ops.AssumeOp(pointer, types=[pointer.type], predicate=DivByAttr(ALIGNMENT))
+def _assumed(value: SSAValue, divisor: int) -> module_ops.AssumeOp:
+    return module_ops.AssumeOp(value, types=[value.type], predicate=DivByAttr(divisor))
 
 
 def _hint(name: str, value: Attribute) -> OptimizationHintsAttr:
@@ -473,7 +508,8 @@ def _splat(value: float, element: Attribute, shape: Sequence[int]) -> shape_ops.
 
 
 ALIGNMENT = 16
-"""The bytes of which addresses of tensors are multiples."""
+"""The bytes of which addresses of tensors are multiples: tiles of views are then copied by whole
+lines (TMA), not element by element."""
 EXTREMA = ("maximum", "minimum")
 SIGN = (Signedness.SIGNED, Signedness.UNSIGNED)
 """The signedness of integers that are not, or are, unsigned."""

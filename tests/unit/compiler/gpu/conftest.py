@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.fake_cuda import FakeCuda
+from support.gpu.cubins import cubin
 from xdsl.dialects.builtin import ModuleOp
 
 from passline import load
@@ -23,8 +24,9 @@ def cuda(tmp_path: Path) -> FakeCuda:
 
 @pytest.fixture
 def assembler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An assembler that writes `cubin`, and no cache."""
-    (tool := tmp_path / "tileiras").write_text('#!/bin/sh\nshift $(($# - 1)); echo cubin > "$1"\n')
+    """An assembler whose result is always `cubin()`, and no cache."""
+    (code := tmp_path / "result").write_bytes(cubin())
+    (tool := tmp_path / "tileiras").write_text(f'#!/bin/sh\nshift $(($# - 1)); cp {code} "$1"\n')
     tool.chmod(0o755)
     monkeypatch.setenv(TILEIRAS, str(tool))
     monkeypatch.setenv("PASSLINE_CACHE_SIZE", "0")

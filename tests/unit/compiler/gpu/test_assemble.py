@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import pytest
+from support.gpu.cubins import cubin
 
 from passline.compiler.gpu.assemble import (
     TILEIRAS,
@@ -118,6 +118,8 @@ def test_what_was_assembled_is_not_assembled_again(
     assert (tmp_path / "runs").read_text() == ".\n" * 3
 
 
+LAST = "shift $(($# - 3));"
+"""Makes $1 the bytecode of a program that stands for the assembler, and $3 the cubin."""
 PAIR = """
 cuda_tile.module @kernels {
   entry @first(%p: tile<ptr<f32>>) {
@@ -131,7 +133,7 @@ cuda_tile.module @kernels {
 
 
 def test_entries_are_assembled_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = f'cat "$3" >> {tmp_path}/runs; cp "$3" "$5"'
+    script = f'{LAST} cat "$1" >> {tmp_path}/runs; cp "$1" "$3"'
     monkeypatch.setenv(TILEIRAS, str(program(tmp_path / "tileiras", script)))
     found = assemble_each(kernels(PAIR), Target("sm_90"))
     assert [b"first" in code for code in found] == [True, False]
@@ -145,45 +147,19 @@ def test_entries_are_assembled_apart(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_entries_with_global_variables_stay_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(TILEIRAS, str(program(tmp_path / "tileiras", 'cp "$3" "$5"')))
+    monkeypatch.setenv(TILEIRAS, str(program(tmp_path / "tileiras", f'{LAST} cp "$1" "$3"')))
     text = PAIR.replace("@kernels {", "@kernels { global @g <f32: 1.0> : tile<1xf32>", 1)
     (code,) = assemble_each(kernels(text), Target("sm_90"))
     assert b"first" in code and b"second" in code
 
 
 def test_the_error_names_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = 'grep -q second "$3" && echo "error: it is too large" && exit 1; cp "$3" "$5"'
+    script = f'{LAST} grep -q second "$1" && echo "error: it is too large" && exit 1; cp "$1" "$3"'
     monkeypatch.setenv(TILEIRAS, str(program(tmp_path / "tileiras", script)))
     for work in (assemble, assemble_each):
         with pytest.raises(AssemblyError) as error:
             work(kernels(PAIR), Target("sm_90"))
         assert str(error.value) == "kernel @second: tileiras: it is too large"
-
-
-def cubin() -> bytes:
-    """Return an ELF file with the sections of a kernel of 40 registers, and 8 spilled bytes."""
-    info = struct.pack("<BBHII", 4, 0x2F, 8, 1, 40) + struct.pack("<BBHII", 4, 0x11, 8, 1, 8)
-    threads = struct.pack("<BBH", 3, 0x1B, 255) + struct.pack("<BBHIII", 4, 0x10, 12, 128, 1, 1)
-    symbols = bytes(24) + struct.pack("<IBBHQQ", 1, 18, 0, 1, 0, 0)
-    contents = {
-        "": b"",
-        ".strtab": b"\0f\0",
-        ".symtab": symbols,
-        ".nv.info": info,
-        ".nv.info.f": threads,
-        ".nv.shared.f": b"",
-    }
-    names = b"".join(name.encode() + b"\0" for name in contents) + b".shstrtab\0"
-    data, headers = bytearray(64), bytearray()
-    for name, content in (contents | {".shstrtab": names}).items():
-        size = 1024 if name == ".nv.shared.f" else len(content)
-        start = names.index(b"\0" + name.encode() + b"\0") + 1 if name else 0
-        headers += struct.pack("<IIQQQQIIQQ", start, 1, 0, 0, len(data), size, 0, 0, 1, 0)
-        data += content
-    data[:6] = b"\x7fELF\x02\x01"
-    data[0x28:0x30] = struct.pack("<Q", len(data))
-    data[0x3C:0x40] = struct.pack("<HH", len(contents) + 1, len(contents))
-    return bytes(data + headers)
 
 
 def test_resources_are_those_in_the_sections() -> None:

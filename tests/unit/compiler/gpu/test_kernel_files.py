@@ -7,9 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from support.gpu.cubins import cubin
 from support.suites.inprocess import Result, capture
 
-from passline.compiler.gpu.assemble import TILEIRAS
+from passline.compiler.gpu.assemble import TILEIRAS, Resources
 from passline.dialects.cuda_tile.bytecode.tile_reader import read_tile_bytecode
 from passline.dialects.cuda_tile.module_ops import EntryOp
 from passline.passmanager.ir.walk import walk
@@ -48,7 +49,8 @@ def test_kernels_and_a_manifest(model: Path, kind: str):
     launched = re.findall(r"tir.launch.*@kernels::@(\w+)", facts["host"])
     assert launched == [*facts["entries"]]
     if kind == "cubin":
-        assert kernels.read_bytes() == b"cubin\n"
+        assert kernels.read_bytes() == cubin()
+        assert facts["resources"] == {"f": vars(Resources(40, 8, 1024, 128))}
     else:
         read = read_tile_bytecode(kernels.read_bytes())
         entries = [op.sym_name.data for op in walk(read) if isinstance(op, EntryOp)]

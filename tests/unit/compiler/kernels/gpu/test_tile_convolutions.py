@@ -34,6 +34,7 @@ ROWS = [
     (f"{NHWC}, groups = 2", "2x9x7x6", "1x1x3x4", "2x9x7x4"),
     (f"{NHWC}, padding = [1, 1]", "2x9x7x3", "3x3x3x5", "2x9x7x5"),
     (f"{NHWC}, padding = [1, 1], groups = 2, strides = [2, 1]", "2x9x7x6", "3x3x3x4", "2x5x7x4"),
+    (f"{NHWC}, padding = [1, 1], groups = 2", "2x5x6x16", "3x3x8x4", "2x5x6x4"),
     (MIXED, "2x9x7x6", "4x3x3x6", "2x4x7x5"),
     ("", "1x512x7x7", "64x512x3x3", "1x64x5x5"),
 ]
