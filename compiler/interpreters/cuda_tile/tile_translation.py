@@ -213,10 +213,9 @@ class Translation:
 
 def depends_on_operands(op: Operation) -> bool:
     """Return whether an operation on the same operands has the same results in all blocks."""
-    is_pure = op.has_trait(Pure, value_if_unregistered=False) and not isinstance(
-        op, module_ops.GetTileBlockIdOp
-    )
-    return is_pure or isinstance(op, module_ops.AssumeOp)
+    if isinstance(op, module_ops.GetTileBlockIdOp):
+        return False
+    return isinstance(op, module_ops.AssumeOp) or op.has_trait(Pure, value_if_unregistered=False)
 
 
 def works_on_tiles(body: Block) -> bool:
