@@ -17,29 +17,33 @@ from support.suites.inprocess import capture, passline_opt
 from passline.tools.run import PasslineRunMain, save_arrays
 
 QUICK = ("squeezenet",)
+QUICK_ON_TILES = ("shufflenet", "squeezenet")
+SLOW = pytest.mark.models
 TOLERANCE = 1e-4  # of the standard deviation of the logits
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        pytest.param(["-O0", "--engine=native"], marks=needs_native),
-        pytest.param(["-O3", "--engine=native"], marks=needs_native),
-        pytest.param(["-O3", "--engine=native", "--threads=2"], marks=[needs_native, needs_openmp]),
-        ["-O3", "--engine=cuda-interpreter"],
-    ],
-    ids=" ".join,
-)
-@pytest.mark.parametrize(
-    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.models) for n in NAMES]
-)
-def test_compiled_models_agree_with_onnxruntime(name: str, options: list[str], tmp_path: Path):
+def cases() -> list[object]:
+    """Return each model with each way to compile it; only `make test-models` runs the slow ones."""
+    return [
+        pytest.param(name, options, marks=[*marks, *([] if name in quick else [SLOW])])
+        for name in NAMES
+        for options, quick, marks in (
+            ("-O0 --engine=native", QUICK, [needs_native]),
+            ("-O3 --engine=native", QUICK, [needs_native]),
+            ("-O3 --engine=native --threads=2", QUICK, [needs_native, needs_openmp]),
+            ("-O3 --engine=cuda-interpreter", QUICK_ON_TILES, []),
+        )
+    ]
+
+
+@pytest.mark.parametrize(("name", "options"), cases())
+def test_compiled_models_agree_with_onnxruntime(name: str, options: str, tmp_path: Path):
     model = seeded(name, 5)
     (file := tmp_path / f"{name}.onnx").write_bytes(model.SerializeToString())
     inputs = random_input(model, 5)
     save_arrays(str(tmp_path / "x.npz"), inputs)
     files = ["--inputs", str(tmp_path / "x.npz"), "--outputs", str(tmp_path / "y.npz")]
-    result = capture(lambda: PasslineRunMain(args=[str(file), *options, *files]).run())
+    result = capture(lambda: PasslineRunMain(args=[str(file), *options.split(), *files]).run())
     assert result.status == 0, result.stderr
 
     expected = run_onnxruntime(file, inputs)
@@ -49,7 +53,7 @@ def test_compiled_models_agree_with_onnxruntime(name: str, options: list[str], t
     logits = expected[-1]
     assert logits.std() > 1e-3  # else nothing is compared
     error = np.abs(actual[-1] - logits).max() / logits.std()
-    print(f"{name:14} {' '.join(options)} {error:.1e}")
+    print(f"{name:14} {options} {error:.1e}")
     assert error < TOLERANCE
 
 

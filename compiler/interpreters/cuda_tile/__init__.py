@@ -1,1 +1,1 @@
-"""The semantics of CUDA Tile IR on numpy: grids of tile blocks, run one by one."""
+"""The semantics of CUDA Tile IR on numpy: grids of tile blocks, run in batches."""

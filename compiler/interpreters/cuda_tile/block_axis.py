@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 from ....dialects.cuda_tile.types import TileType
 from .tile_values import Array, Compute
 
-__all__ = ["Bind", "Diverged", "agreed", "aligned", "by_block", "leading"]
+__all__ = ["Diverged", "agreed", "aligned", "by_block", "leading"]
 
 Bind: TypeAlias = Callable[..., Compute]
 """A function of an operation, and possibly the launch, that prepares its semantics."""

@@ -122,8 +122,8 @@ def pointee_of(op: Operation) -> Attribute:
     return pointer.pointee_type
 
 
-def alike(*tiles: Array) -> Sequence[Array]:
-    """Return tiles with the axis of blocks if one of them has it."""
+def alike(*tiles: Any) -> Sequence[Array]:
+    """Return tiles with the axis of blocks if one of them has it, and scalars as tiles."""
     shapes = {np.shape(tile) for tile in tiles}
     return tiles if len(shapes) == 1 else np.broadcast_arrays(*tiles)
 
@@ -150,9 +150,9 @@ def load(op: ops.LoadPtrTkoOp, memory: DeviceMemory) -> Compute:
         if mask is None or np.all(mask):
             values, after = gather(addresses, token)
             return values[()], after
-        addresses, mask = alike(addresses, mask)
-        values = np.empty(addresses.shape, dtype)
-        values[...] = undefined if padding is None else padding
+        rest = undefined if padding is None else padding
+        addresses, mask, rest = alike(addresses, mask, rest)
+        values = np.array(rest, dtype)
         values[mask], after = gather(addresses[mask], token)
         return values[()], after
 

@@ -46,9 +46,9 @@ class MemoryAccess(NamedTuple):
     reads: bool
     writes: bool
     is_strong: bool
-    """Whether other accesses of the same block may happen at the same time."""
+    """Whether it may be concurrent with strong accesses of the same block."""
     is_shared: bool
-    """Whether accesses of other blocks may."""
+    """Whether it may be concurrent with shared accesses of other blocks."""
     acquires: bool
     releases: bool
 
@@ -72,24 +72,24 @@ class MemoryAccess(NamedTuple):
 
     @property
     def verb(self) -> str:
-        """What it does to an element."""
+        """The verb of a finding."""
         return "updates" if self.reads and self.writes else "writes" if self.writes else "reads"
 
 
 class Event(NamedTuple):
-    """An access of the block that runs."""
+    """An access that the current block has done."""
 
     access: MemoryAccess
     before: int
-    """The token that it waited for."""
+    """Its token operand."""
     places: Bytes
-    """The addresses of the bytes in this process, sorted."""
+    """The sorted addresses, in this process, of the bytes that it accessed."""
 
 
 @dataclass(eq=False)
 class Shadow:
-    """What is known about bytes of memory: for each kind of access, by (writes, is_shared), the
-    number of the first."""
+    """The shadow memory of the bytes from `low` to `high`: for each kind of access, by (writes,
+    is_shared), the number of the first access to each byte."""
 
     low: int
     high: int
@@ -99,7 +99,7 @@ class Shadow:
     writes: int = 0
 
     def table(self, writes: bool, is_shared: bool) -> Bytes:
-        """Return the numbers of the first accesses of a kind, 0 where there is none."""
+        """Return the numbers of the first accesses of a kind; 0 is none."""
         if (writes, is_shared) not in self.first:
             self.first[writes, is_shared] = np.zeros(self.high - self.low, np.int64)
         return self.first[writes, is_shared]
@@ -107,28 +107,28 @@ class Shadow:
 
 @dataclass
 class RaceChecker:
-    """The accesses of a launch, and what is wrong with them."""
+    """A checker of the accesses of a launch, which records them and reports those that race."""
 
     errors: dict[object, str] = field(default_factory=dict[object, str])
-    """The findings, one for each pair of operations."""
+    """The findings by the operations that they are about."""
     _shadows: list[Shadow] = field(default_factory=list[Shadow])
     _accesses: list[tuple[Block, MemoryAccess]] = field(
         default_factory=list[tuple[Block, MemoryAccess]]
     )
-    """The accesses; their numbers begin at 1."""
+    """All accesses of the launch; their numbers begin at 1."""
     _events: list[Event] = field(default_factory=list[Event])
     _start: int = 1
-    """The number of the first access of the block that runs."""
+    """The number of the first access of the current block."""
     _block: Block = (0, 0, 0)
     _seen: set[Block] = field(default_factory=set[Block])
-    """The blocks whose accesses happened before, as the block has acquired."""
+    """The current block, and those whose accesses it is ordered after, by acquire and release."""
     _released: defaultdict[int, set[Block]] = field(default_factory=lambda: defaultdict(set))
     _waiting: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
-    """The operations that waited for accesses; whether that ordered any two."""
+    """Whether the token operand of an operation has ordered two accesses to the same element."""
 
     def watch(self, data: Array, is_new: bool) -> None:
-        """Watch a buffer. One that overlaps another is the same memory; if it is new, the other has
-        been freed."""
+        """Begin to record the accesses to a buffer. It shares the record of buffers that it
+        overlaps; one that `is_new` does not, as those have been freed."""
         low, high = data.ctypes.data, data.ctypes.data + data.nbytes
         for shadow in [s for s in self._shadows if s.low < high and low < s.high]:
             self._shadows.remove(shadow)
@@ -145,14 +145,14 @@ class RaceChecker:
         self._seen = {block}
 
     def report(self, op: Operation, text: str) -> None:
-        """Note that an operation is wrong."""
+        """Add a finding about an operation in the current block."""
         self.errors.setdefault(
             (op, text.partition(" ")[0]), f"{self._name(op, self._block)} {text}"
         )
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each operation whose token never ordered two accesses to one element."""
+        """A line for each operation whose token operand never ordered anything."""
         return [
             f"the token of '{op.name}'{place_of(op)} orders nothing"
             for op, useful in self._waiting.items()
@@ -160,8 +160,8 @@ class RaceChecker:
         ]
 
     def access(self, access: MemoryAccess, buffer: DeviceBuffer, index: Array, token: int) -> int:
-        """Check an access to elements of a buffer, given as indices, after those of `token`; return
-        the token after it."""
+        """Check an access to the elements of a buffer at `index`; return its result token. `token`
+        is its token operand."""
         if not index.size:
             return token
         elements, counts = np.unique(index, return_counts=True)
@@ -176,7 +176,7 @@ class RaceChecker:
         return token | 1 << len(self._events) - 1
 
     def _record(self, access: MemoryAccess, shadow: Shadow, places: Bytes, token: int) -> None:
-        """Remember an access."""
+        """Record an access."""
         table, where = shadow.table(access.writes, access.is_shared), places - shadow.low
         self._accesses.append((self._block, access))
         table[where] = np.where(table[where], table[where], len(self._accesses))
@@ -209,7 +209,7 @@ class RaceChecker:
     def _check_blocks(
         self, access: MemoryAccess, buffer: DeviceBuffer, shadow: Shadow, places: Bytes
     ) -> None:
-        """Report conflicts with blocks that ran before."""
+        """Report a conflict with a block that ran before."""
         for (writes, is_shared), table in shadow.first.items():
             if not (writes or access.writes) or (is_shared and access.is_shared):
                 continue
@@ -246,7 +246,8 @@ class RaceChecker:
                 self._waiting.update(dict.fromkeys(self._between(i, access.op, token), True))
 
     def _between(self, first: int, op: Operation, token: int) -> Iterator[Operation]:
-        """Yield the operations whose tokens order an access after the event `first`."""
+        """Yield `op`, and the operations whose accesses come between the event `first` and `op` in
+        the order of tokens."""
         yield op
         for i, event in enumerate(self._events):
             if token >> i & 1 and event.before >> first & 1:

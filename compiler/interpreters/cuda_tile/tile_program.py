@@ -32,6 +32,8 @@ Block: TypeAlias = tuple[int, int, int]
 
 BATCH = 1 << 18
 """The elements of the largest tile of all blocks of a batch."""
+MAX_SPLITS = 64
+"""The splits of a launch after which blocks whose branches differ run one by one."""
 
 
 @dataclass
@@ -72,7 +74,7 @@ class TileProgram:
                 run_batch = self._launch(*map(np.int32, grid), *arguments)
             except Exception as error:
                 raise self._error(error, "") from error
-            size = self._batch
+            size, self._splits = self._batch, 0
             batches = [blocks[i : i + size] for i in range(0, len(blocks), size)][::-1]
             while batches:
                 batches += self._run_batch(run_batch, batches.pop())
@@ -81,22 +83,26 @@ class TileProgram:
         """Run a batch of blocks. If they cannot run at once, restore the memory, and return the
         batches to run in its place; a failure is that of a single block."""
         memory, kept = self.memory, len(self.memory.buffers)
-        memory.blocks, memory.overwritten = len(batch), []
+        memory.blocks = len(batch)
         if memory.checker is not None:
             memory.checker.enter(batch[0])
         try:
             run(*block_ids(batch))
         except Diverged as split:
             memory.undo()
-            return [[batch[i] for i in group] for group in reversed(split.groups)]
+            self._splits += 1
+            if self._splits <= MAX_SPLITS:
+                return [[batch[i] for i in group] for group in reversed(split.groups)]
         except Exception as error:
             if len(batch) == 1:
                 raise self._error(error, f" in block {batch[0]}") from error
             memory.undo()
-            return [[block] for block in reversed(batch)]
+        else:
+            return []
         finally:
             del memory.buffers[kept:]
-        return []
+            memory.overwritten.clear()
+        return [[block] for block in reversed(batch)]
 
     def _error(self, error: Exception, place: str) -> TileProgramError:
         """Return the error that names the operation, the entry and the block."""

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import InterpretationError
 
-from ....dialects.cuda_tile import control_ops, memory_ops, module_ops, reduce_ops, view_ops
+from ....dialects.cuda_tile import control_ops, module_ops, reduce_ops
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.location import place_of
 from .block_axis import agreed
@@ -30,23 +31,6 @@ __all__ = ["PURE", "TileProgramError", "Translation"]
 
 PURE: Mapping[type[Operation], Maker] = {**ELEMENTWISE, **SHAPING, **PRODUCTS}
 """The semantics of operations without effects."""
-
-ONCE = frozenset(
-    {
-        *PURE,
-        memory_ops.MakeTokenOp,
-        module_ops.AssumeOp,
-        module_ops.GetGlobalOp,
-        module_ops.GetNumTileBlocksOp,
-        view_ops.GetIndexSpaceShapeOp,
-        view_ops.GetTensorShapeOp,
-        view_ops.MakeGatherScatterViewOp,
-        view_ops.MakePartitionViewOp,
-        view_ops.MakeStridedViewOp,
-        view_ops.MakeTensorViewOp,
-    }
-)
-"""The operations that are computed once for a launch if their operands are."""
 
 
 class TileProgramError(PasslineError, InterpretationError):
@@ -73,7 +57,7 @@ class Translation:
         self.emit(0, f"def launch(grid_x, grid_y, grid_z, {self.define(block.args)}):")
         early, late = list[Operation](), list[Operation]()
         for inner in block.ops:
-            is_early = type(inner) in ONCE and once.issuperset(inner.operands)
+            is_early = depends_on_operands(inner) and once.issuperset(inner.operands)
             (early if is_early else late).append(inner)
             once.update(inner.results if is_early else ())
         self.operations(1, early)
@@ -225,6 +209,13 @@ class Translation:
         compute = self.constant(FOLDS[type(op)](op))
         call = f"{compute}(({self.listed(op.operands)}), {name})"
         self.emit(depth, f"{self.define(op.results)} = {call}", op)
+
+
+def depends_on_operands(op: Operation) -> bool:
+    """Return whether an operation on the same operands has the same results in all blocks."""
+    if isinstance(op, module_ops.GetTileBlockIdOp):
+        return False
+    return isinstance(op, module_ops.AssumeOp) or op.has_trait(Pure, value_if_unregistered=False)
 
 
 def works_on_tiles(body: Block) -> bool:

@@ -142,8 +142,9 @@ def check_tiles(
         results = [np.full(array.shape, 7, array.dtype) for array in expected]
         run_kernel(kernel, [*arrays, *results], check=check)
         for mine, other in zip(results, expected, strict=True):
-            near = {"rtol": rtol, "atol": atol} if other.dtype.kind == "f" else {"rtol": 0}
-            np.testing.assert_allclose(mine, other, **near, strict=True)
+            exact = other.dtype.kind != "f"
+            near = {"rtol": 0.0 if exact else rtol, "atol": 0.0 if exact else atol}
+            np.testing.assert_allclose(mine, other, near["rtol"], near["atol"], strict=True)
     return kernel
 
 

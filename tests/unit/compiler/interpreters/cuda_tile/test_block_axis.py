@@ -79,8 +79,25 @@ EXTRACT = """
   %v = reduce %all dim=0 identities=[0 : i32] : tile<8xi32> -> tile<i32>
       (%g: tile<i32>, %h: tile<i32>) { %e = addi %g, %h : tile<i32> yield %e : tile<i32> }"""
 
+MASKED = """
+  %k = iota : tile<4xi32>
+  %c1 = reshape %c : tile<ptr<i32>> -> tile<1xptr<i32>>
+  %c4 = broadcast %c1 : tile<1xptr<i32>> -> tile<4xptr<i32>>
+  %q = offset %c4, %k : tile<4xptr<i32>>, tile<4xi32> -> tile<4xptr<i32>>
+  %x1 = reshape %x : tile<i32> -> tile<1xi32>
+  %x4 = broadcast %x1 : tile<1xi32> -> tile<4xi32>
+  %MASK = cmpi less_than %k, %OTHER, signed : tile<4xi32> -> tile<4xi1>
+  %l, %u = load_ptr_tko weak %q, %MASK, %x4
+      : tile<4xptr<i32>>, tile<4xi1>, tile<4xi32> -> tile<4xi32>, token
+  %v = reduce %l dim=0 identities=[0 : i32] : tile<4xi32> -> tile<i32>
+      (%g: tile<i32>, %h: tile<i32>) { %e = addi %g, %h : tile<i32> yield %e : tile<i32> }"""
+OF_BLOCK, OF_ALL = (
+    MASKED.replace("OTHER", other).replace("MASK", "m").replace("%m =", f"{constant} %m =")
+    for other, constant in (("x4", ""), ("two4", "%two4 = constant <i32: 2> : tile<4xi32>"))
+)
 
-@table_test("body", [SUM, BRANCHES, RETURN, LOOP, OWN_MEMORY, EXTRACT])
+
+@table_test("body", [SUM, BRANCHES, RETURN, LOOP, OWN_MEMORY, EXTRACT, OF_BLOCK, OF_ALL])
 def test_batches_compute_what_single_blocks_do(body: str):
     for order in (None, Random(1)):
         for mine, other in zip(
@@ -119,6 +136,11 @@ def test_an_error_names_its_block():
     divided = "%u = subi %x, %two : tile<i32>\n %v = divi %one, %u signed : tile<i32>"
     with pytest.raises(TileProgramError, match=r"of @k in block \(2, 0, 0\) .* division by zero"):
         results(divided, batch=True)
+
+
+def test_blocks_that_diverge_too_often_run_one_by_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tile_program, "MAX_SPLITS", 1)
+    np.testing.assert_array_equal(results(LOOP, batch=True)[0], results(LOOP, batch=False)[0])
 
 
 def test_large_tiles_make_small_batches(monkeypatch: pytest.MonkeyPatch):
