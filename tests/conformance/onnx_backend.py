@@ -1,6 +1,6 @@
 """ONNX's own backend tests, run by the interpreter: each case passes, fails, or is not supported.
 
-    python tests/conformance/onnx_backend.py [--write] [--engine ENGINE] [-O LEVEL] [name ...]
+    PYTHONPATH=tests python tests/conformance/onnx_backend.py [--write] [--engine E] [-O N] [name ...]
 
 runs the cases whose name contains one of the given names (all cases by default), and prints those
 that fail; with names also the unsupported ones. `--write` writes the results to docs/onnx.md.

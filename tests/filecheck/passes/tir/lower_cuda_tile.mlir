@@ -485,6 +485,35 @@ tir.prim_func @shared(%x: memref<4xi64>, %y: memref<?xi64>) {
 
 // -----
 
+// The iterations of a lane share the memory of a buffer that each of them allocates: a token goes from
+// one to the next.
+// CHECK-LABEL: entry @reused_0(
+// CHECK:         for {{.*}} iter_values([[BEFORE:%[0-9]+]] = {{%[0-9]+}}, {{.*}}) -> (token, token) {
+// CHECK:           store_ptr_tko weak {{.*}} token=[[BEFORE]]
+// CHECK:           {{%[0-9]+}}, [[AFTER:%[0-9]+]] = load_ptr_tko
+// CHECK:           continue [[AFTER]], {{%[0-9]+}} : token, token
+// REMARK:      [Missed] Lanes {{.*}}Function=reused
+// COMPARED: @reused
+func.func @main(%x: memref<4xf32>, %y: memref<1xf32>) {
+  tir.call @reused(%x, %y) : memref<4xf32>, memref<1xf32>
+  func.return
+}
+tir.prim_func @reused(%x: memref<4xf32>, %y: memref<1xf32>) {
+  %0 = arith.constant 0 : index
+  %4 = arith.constant 4 : index
+  tir.for %i = %0 extent %4 {
+    %s = memref.alloca() : memref<20xf32>
+    %a = memref.load %x[%i] : memref<4xf32>
+    memref.store %a, %s[%i] : memref<20xf32>
+    %b = memref.load %s[%i] : memref<20xf32>
+    %c = memref.load %y[%0] : memref<1xf32>
+    %d = arith.addf %b, %c : f32
+    memref.store %d, %y[%0] : memref<1xf32>
+  }
+}
+
+// -----
+
 // Kernels without a tile program stay as they are, and so do functions that are no kernels.
 // UNCHANGED: @bits
 // UNCHANGED: @wide
