@@ -118,7 +118,7 @@ test-downstream: $(VENV)/installed-test
 
 # NVIDIA's tests of CUDA Tile IR: CUDA_TILE_TESTS= is the folder `test` of a clone of NVIDIA/cuda-tile.
 test-cuda-tile: $(VENV)/installed-test
-	$(BIN)/python tests/conformance/cuda_tile_suite.py
+	PYTHONPATH=tests $(BIN)/python tests/conformance/cuda_tile_suite.py $(WORDS)
 
 lint: $(VENV)/installed-test conflicts
 	$(BIN)/ruff check .
@@ -141,7 +141,7 @@ lit: $(VENV)/installed-test
 
 # The table of ONNX operators, and the site with the reference, which is generated while it is built.
 docs: $(VENV)/installed-test $(VENV)/installed-docs
-	$(BIN)/python tests/conformance/onnx_backend.py --write
+	PYTHONPATH=tests $(BIN)/python tests/conformance/onnx_backend.py --write
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo build/site/index.html
 

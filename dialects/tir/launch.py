@@ -55,7 +55,8 @@ class LaunchOp(IRDLOperation):
         tir.launch @kernels::@add[%gx, %gy, %gz](%a, %n) : memref<4xf32>, index
 
     A buffer is passed as the pointer to its first element, an index as an i32 or an i64, whichever
-    the entry takes. Launches run in their order, each after all blocks of those before it.
+    the entry takes. Launches run in their order, each after all blocks of those before it; a grid
+    of no tile blocks does nothing.
     """
 
     name = "tir.launch"

@@ -1,7 +1,7 @@
-"""NVIDIA's own tests of CUDA Tile IR: valid pieces are read, printed as in their CHECK lines, and
-read again as the same; invalid ones are refused.
+"""NVIDIA's own tests of CUDA Tile IR: valid pieces are read, printed as in their CHECK lines, read
+again as the same, and run; invalid ones are refused.
 
-    CUDA_TILE_TESTS=cuda-tile/test .venv/bin/python tests/conformance/cuda_tile_suite.py [WORDS...]
+    CUDA_TILE_TESTS=cuda-tile/test make test-cuda-tile [WORDS="..."]
 
 prints the counts of each file, and the pieces that failed. `WORDS` select files by their names.
 """
@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cuda_tile_runs import as_entries, run_made_up
+from fuzz.broken_input import TooLong, limited
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, SymbolNameConstraint
 from xdsl.ir import Attribute, Region
@@ -25,6 +27,7 @@ from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from passline.dialects.cuda_tile.control_ops import ReturnOp
+from passline.dialects.cuda_tile.module_ops import EntryOp
 from passline.dialects.cuda_tile.syntax import (
     end_block,
     parse_parameters,
@@ -37,10 +40,14 @@ from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.text.default_dialect import DefaultDialect
 from passline.passmanager.ir.text.parser import parse_module, split_chunks
 from passline.passmanager.ir.text.printer import PrintStyle, module_text
+from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
 TESTS = os.environ.get("CUDA_TILE_TESTS", "")
 """The folder `test` of NVIDIA/cuda-tile."""
+
+SECONDS = 8
+"""The time that a function may run: one has an endless loop."""
 
 OTHER_SUBJECTS = ("canonicalize", "debuginfo", "entry_opt_hints_error", "entry_opt_hints_warn")
 """Files of passes and options of NVIDIA's tool, and of locations, which xDSL keeps as text."""
@@ -97,6 +104,8 @@ class Outcome:
     refused: int = 0
     checks: int = 0
     equal: int = 0
+    functions: int = 0
+    run: int = 0
     failures: list[str] = field(default_factory=list[str])
 
     def __add__(self, other: Outcome) -> Outcome:
@@ -105,7 +114,8 @@ class Outcome:
     def __str__(self) -> str:
         return (
             f"valid accepted {self.accepted} of {self.valid}, CHECK lines equal {self.equal} of "
-            f"{self.checks}, invalid refused {self.refused} of {self.invalid}"
+            f"{self.checks}, invalid refused {self.refused} of {self.invalid}, functions run "
+            f"{self.run} of {self.functions}"
         )
 
 
@@ -132,8 +142,10 @@ def judge(path: Path) -> Outcome:
         text, name = piece.decode(), f"{path.name}:{number}"
         is_invalid = "expected-error" in text or path.stem.endswith("debuginfo_attr_invalid")
         try:
-            printed += _print_twice(text, name)
+            printed += (again := _print_twice(text, name))
             error = ""
+            if not is_invalid:
+                _run(again, name, outcome)
         except (ParseError, VerifyException, PasslineError) as found:
             error = str(found).strip() or type(found).__name__
         outcome.invalid += is_invalid
@@ -158,6 +170,28 @@ def _print_twice(text: str, name: str) -> str:
     if (third := _printed(generic, name)) != first:
         raise PasslineError(f"read from generic form, it differs:\n{first}\n{third}")
     return first
+
+
+def _run(printed: str, name: str, outcome: Outcome) -> None:
+    """Run each function of a piece."""
+    functions = _functions(printed, name)
+    entries = as_entries(printed, [op.function_type.inputs.data for op in functions])
+    for entry in _functions(entries, name):
+        assert isinstance(entry, EntryOp)
+        outcome.functions += 1
+        try:
+            with limited(SECONDS):
+                run_made_up(entry)
+            outcome.run += 1
+        except (PasslineError, TooLong) as error:
+            where = f"{name}: @{entry.sym_name.data} cannot be run"
+            outcome.failures.append(f"{where}: {str(error) or 'it takes too long'}")
+
+
+def _functions(text: str, name: str) -> list[EntryOp | TestFuncOp]:
+    module = parse_module(make_context(), text, name)
+    module.verify()
+    return [op for op in walk(module) if isinstance(op, EntryOp | TestFuncOp)]
 
 
 def _printed(text: str, name: str, *, generic: bool = False) -> str:

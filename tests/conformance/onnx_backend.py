@@ -1,13 +1,13 @@
 """ONNX's own backend tests, run by the interpreter: each case passes, fails, or is not supported.
 
-    python tests/conformance/onnx_backend.py [--write] [--engine ENGINE] [-O LEVEL] [name ...]
+    PYTHONPATH=tests python tests/conformance/onnx_backend.py [OPTIONS] [name ...]
 
 runs the cases whose name contains one of the given names (all cases by default), and prints those
-that fail; with names also the unsupported ones. `--write` writes the results to docs/onnx.md.
+that fail; with names also the unsupported ones. `--write` writes docs/onnx.md.
 
 With `--engine native` the cases of single operators run as machine code, with `cuda-interpreter` as
-tile programs whose blocks are shuffled and checked for races; both are optimized at a level, by
-default 0. Those that cannot be compiled are *refused*, and the reasons are counted.
+tile programs whose blocks are shuffled and checked for races; both are optimized at the level of
+`-O`, by default 0. Those that cannot be compiled are *refused*, and the reasons are counted.
 """
 
 from __future__ import annotations

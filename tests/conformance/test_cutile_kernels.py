@@ -21,7 +21,7 @@ from passline.dialects.cuda_tile.bytecode.tile_writer import write_tile_bytecode
 from passline.dialects.cuda_tile.module_ops import EntryOp, ModuleOp
 
 pytest.importorskip("cuda.tile", reason="cuda-tile is not installed (pip: cuda-tile)")
-from cutile_kernels import KERNELS, bytecode_of  # noqa: E402
+from cutile_kernels import KERNELS, bytecode_of
 
 Array = NDArray[Any]
 RANDOM = np.random.default_rng(0)

@@ -77,7 +77,8 @@ def extremum(number: np.ufunc, with_nan: np.ufunc) -> Maker:
 
         def compute(lhs: Array, rhs: Array) -> Array:
             result = np.asarray(function(lhs, rhs))
-            return result if result.all() else exact(lhs, rhs)  # zeros have signs
+            # Zeros have signs.
+            return result if result.all() else np.asarray(exact(lhs, rhs), result.dtype)
 
         return flushed(compute) if op.flush_to_zero is not None else compute
 

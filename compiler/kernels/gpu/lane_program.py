@@ -272,8 +272,13 @@ class LaneProgram:
         registers = [key for key in self.registers if key[0] in stored]
         accesses = (o for o in inside if isinstance(o, memref.StoreOp | memref.LoadOp))
         used = dict.fromkeys(base_of(o.memref) for o in accesses)
+        # All iterations have the same memory for a buffer that each of them allocates.
         own = {result for o in inside for result in o.results}
-        return registers, [root for root in used if root in self.ordered and root not in own]
+        large = {
+            v for v in own if isa(v.type, MemRefType) and not fits_registers(v.type.get_shape())
+        }
+        ordered = self.ordered - own | large
+        return registers, [root for root in used if root in ordered]
 
     def hand_on(
         self,
@@ -297,10 +302,10 @@ class LaneProgram:
         buffer, type = op.memref, op.memref.type
         assert isa(type, MemRefType)
         shape = type.get_shape()
-        if DYNAMIC_INDEX not in shape and (count := prod(shape)) <= REGISTERS:
+        if fits_registers(shape):
             self.buffers[buffer] = Registers(shape, self.mask)
             zero = self.w.number(0, tile_element(type.element_type, self.index), self.shape)
-            self.registers.update({(buffer, i): zero for i in range(count)})
+            self.registers.update({(buffer, i): zero for i in range(prod(shape))})
             return
         pointer = self.outside.scratch(op)
         self.ordered.add(buffer)
@@ -525,3 +530,8 @@ class LaneProgram:
             old = self.registers[buffer, number]
             new = value if condition is None else self.w.select(condition, value, old)
             self.registers[buffer, number] = new
+
+
+def fits_registers(shape: Sequence[int]) -> bool:
+    """Return whether a buffer of a lane is in registers."""
+    return DYNAMIC_INDEX not in shape and prod(shape) <= REGISTERS

@@ -135,7 +135,7 @@ def convert(w: TileWriter, op: Operation, x: SSAValue, to: Attribute) -> SSAValu
     result = tile_of(x).with_element(to)
     match op:
         case UnrealizedConversionCastOp():
-            return x
+            return narrowed(w, x, target)
         case arith.BitcastOp():
             return x if x.type == result else w.insert(tile.BitcastOp(x, types=[result]))
         case arith.ExtFOp() | arith.TruncFOp():

@@ -87,3 +87,113 @@ func.func @windows(%x: tensor<1x16x28x28xf16>, %w: tensor<32x16x3x3xf16>, %v: te
   %2 = relax.nn.conv2d %1, %v : (tensor<1x32x28x28xf16>, tensor<64x32x1x1xf16>) -> tensor<1x64x28x28xf16>
   func.return %2 : tensor<1x64x28x28xf16>
 }
+
+// -----
+
+// A block folds rows that tiles hold whole. What is beyond their ends is the neutral element.
+// CHECK-LABEL: @reduction(
+// CHECK:       entry @fused_sum(
+// CHECK:         make_partition_view {{.*}} : partition_view<tile=({{[0-9]+}}x128), padding_value = zero
+// CHECK:         [[ROW:%[0-9]+]], {{%[0-9]+}} = load_view_tko weak
+// CHECK:         [[INSIDE:%[0-9]+]] = select {{%[0-9]+}}, [[ROW]], {{%[0-9]+}}
+// CHECK:         reduce [[INSIDE]] dim=1 identities=[0.000000e+00 : f32]
+// CHECK:           addf
+// CHECK:         store_view_tko weak
+// CHECK-NOT:     load
+// COMPARED: @reduction
+func.func @reduction(%x: tensor<8x100xf32>) -> tensor<8xf32> {
+  %0 = relax.sum %x {axis = [1]} : (tensor<8x100xf32>) -> tensor<8xf32>
+  func.return %0 : tensor<8xf32>
+}
+
+// -----
+
+// Rows are loaded once; maximum and sum are f32.
+// CHECK-LABEL: @softmax(
+// CHECK:       entry @fused_softmax(
+// CHECK:         load_view_tko weak
+// CHECK-NOT:     load
+// CHECK:         reduce {{.*}} identities=[0xFF800000 : f32]
+// CHECK:           maxf
+// CHECK:         exp
+// CHECK:         reduce {{.*}} identities=[0.000000e+00 : f32]
+// CHECK:           addf
+// CHECK:         store_view_tko weak
+// COMPARED: @softmax
+func.func @softmax(%x: tensor<8x100xf16>) -> tensor<8x100xf16> {
+  %0 = relax.nn.softmax %x {axis = 1} : (tensor<8x100xf16>) -> tensor<8x100xf16>
+  func.return %0 : tensor<8x100xf16>
+}
+
+// -----
+
+// The variance is that of numbers without their mean, and the same entry does what follows.
+// CHECK-LABEL: @normalization(
+// CHECK:       entry @fused_layer_norm_relu(
+// CHECK:         reduce
+// CHECK:         [[CENTERED:%[0-9]+]] = subf
+// CHECK:         mulf [[CENTERED]], [[CENTERED]]
+// CHECK:         reduce
+// CHECK:         maxf
+// CHECK:         store_view_tko weak
+// COMPARED: @normalization
+func.func @normalization(%x: tensor<8x100xf32>, %g: tensor<100xf32>, %b: tensor<100xf32>) -> tensor<8x100xf32> {
+  %0 = relax.nn.layer_norm %x, %g, %b {axes = [1]} : (tensor<8x100xf32>, tensor<100xf32>, tensor<100xf32>) -> tensor<8x100xf32>
+  %1 = relax.nn.relu %0 : (tensor<8x100xf32>) -> tensor<8x100xf32>
+  func.return %1 : tensor<8x100xf32>
+}
+
+// -----
+
+// A loop hands on the sum of the tiles before.
+// CHECK-LABEL: @scan(
+// CHECK:       entry @fused_cumsum(
+// CHECK:         for {{.*}} iter_values([[BEFORE:%[0-9]+]] = {{.*}}) -> (tile<{{.*}}xf32>) {
+// CHECK:           scan {{.*}} dim=1 reverse=false
+// CHECK:           broadcast [[BEFORE]]
+// CHECK:           store_view_tko weak
+// CHECK:           continue
+// COMPARED: @scan
+func.func @scan(%x: tensor<8x100xf32>) -> tensor<8x100xf32> {
+  %0 = relax.cumsum %x {axis = 1} : (tensor<8x100xf32>) -> tensor<8x100xf32>
+  func.return %0 : tensor<8x100xf32>
+}
+
+// -----
+
+// One kernel: a block has some queries, and goes through the keys, with a maximum, a sum and the
+// weighted values so far. Only the last of its two loops, over the keys on the diagonal, has a mask.
+// CHECK-LABEL: @attention(
+// CHECK:         tir.launch
+// CHECK-NOT:     tir.launch
+// CHECK:       entry @fused_attention(
+// CHECK:         for {{.*}} -> (tile<{{[0-9]+}}x1xf32>, tile<{{[0-9]+}}x1xf32>, tile<{{[0-9]+}}x16xf32>) {
+// CHECK:           mmaf
+// CHECK-NOT:       cmpi
+// CHECK:           exp2
+// CHECK:           mmaf
+// CHECK:         for {{.*}} -> (tile<{{[0-9]+}}x1xf32>, tile<{{[0-9]+}}x1xf32>, tile<{{[0-9]+}}x16xf32>) {
+// CHECK:           mmaf
+// CHECK:           cmpi less_than_or_equal
+// CHECK:           exp2
+// CHECK:           mmaf
+// CHECK:         divf
+// CHECK:         store_view_tko weak
+// COMPARED: @attention
+func.func @attention(%q: tensor<1x32x2x16xf16>, %k: tensor<1x32x2x16xf16>, %v: tensor<1x32x2x16xf16>) -> tensor<1x32x2x16xf16> {
+  %0 = relax.nn.attention %q, %k, %v {causal_mask = "TopLeft"} : (tensor<1x32x2x16xf16>, tensor<1x32x2x16xf16>, tensor<1x32x2x16xf16>) -> tensor<1x32x2x16xf16>
+  func.return %0 : tensor<1x32x2x16xf16>
+}
+
+// -----
+
+// What is of no family gets loops, which tir-lower-to-cuda-tile makes lanes of tiles.
+// CHECK-LABEL: @loops(
+// CHECK:       tir.prim_func private @fused_tan(
+// CHECK:         tir.for
+// CHECK-NOT:   cuda_tile
+// COMPARED: @loops
+func.func @loops(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %0 = relax.tan %x : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  func.return %0 : tensor<8x16xf32>
+}

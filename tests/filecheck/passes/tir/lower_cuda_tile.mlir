@@ -64,16 +64,14 @@ tir.prim_func @whole(%x: memref<256xf32>, %f: f32) {
 
 // -----
 
-// The numbers of the lanes give the indices of both loops. Sizes that are unknown are parameters, the
-// grid is computed from them, and no launch has 0 blocks.
+// The numbers of the lanes give the indices of both loops. Sizes that are unknown are parameters, and
+// the grid is computed from them.
 // CHECK-LABEL: tir.prim_func @nested(
 // CHECK:         %n = memref.dim %x
 // CHECK:         [[TOTAL:%.*]] = arith.muli %n
 // CHECK:         arith.addi [[TOTAL]]
 // CHECK:         [[BLOCKS:%.*]] = arith.divui
-// CHECK:         [[SOME:%.*]] = arith.cmpi ult, {{%.*}}, [[BLOCKS]] : index
-// CHECK-NEXT:    scf.if [[SOME]] {
-// CHECK-NEXT:      tir.launch @kernels::@nested_0{{\[}}[[BLOCKS]], {{.*}}] (%n, %x, {{%.*}}, %y) : index, memref<3x?xf32>, index
+// CHECK:         tir.launch @kernels::@nested_0{{\[}}[[BLOCKS]], {{.*}}] (%n, %x, {{%.*}}, %y) : index, memref<3x?xf32>, index
 // CHECK:       entry @nested_0([[N:%[0-9]+]]: tile<i64>, {{.*}}, [[STRIDE:%[0-9]+]]: tile<i64>
 // CHECK:         cmpi less_than {{.*}}, signed : tile<256xi64>
 // CHECK:         [[I:%[0-9]+]] = divi
@@ -480,6 +478,35 @@ tir.prim_func @shared(%x: memref<4xi64>, %y: memref<?xi64>) {
   tir.for %i = %0 extent %n {
     %c = memref.load %count[%0] : memref<1xi64>
     memref.store %c, %y[%i] : memref<?xi64>
+  }
+}
+
+// -----
+
+// The iterations of a lane share the memory of a buffer that each of them allocates: a token goes from
+// one to the next.
+// CHECK-LABEL: entry @reused_0(
+// CHECK:         for {{.*}} iter_values([[BEFORE:%[0-9]+]] = {{%[0-9]+}}, {{.*}}) -> (token, token) {
+// CHECK:           store_ptr_tko weak {{.*}} token=[[BEFORE]]
+// CHECK:           {{%[0-9]+}}, [[AFTER:%[0-9]+]] = load_ptr_tko
+// CHECK:           continue [[AFTER]], {{%[0-9]+}} : token, token
+// REMARK:      [Missed] Lanes {{.*}}Function=reused
+// COMPARED: @reused
+func.func @main(%x: memref<4xf32>, %y: memref<1xf32>) {
+  tir.call @reused(%x, %y) : memref<4xf32>, memref<1xf32>
+  func.return
+}
+tir.prim_func @reused(%x: memref<4xf32>, %y: memref<1xf32>) {
+  %0 = arith.constant 0 : index
+  %4 = arith.constant 4 : index
+  tir.for %i = %0 extent %4 {
+    %s = memref.alloca() : memref<20xf32>
+    %a = memref.load %x[%i] : memref<4xf32>
+    memref.store %a, %s[%i] : memref<20xf32>
+    %b = memref.load %s[%i] : memref<20xf32>
+    %c = memref.load %y[%0] : memref<1xf32>
+    %d = arith.addf %b, %c : f32
+    memref.store %d, %y[%0] : memref<1xf32>
   }
 }
 

@@ -74,7 +74,7 @@ def loop(text: str, types: Sequence[str], result: str, count: int) -> ModuleOp:
           %count = arith.constant {count} : index
           tir.for %i = %zero extent %count {{
             {loads}
-            %r = {text}
+            {text if "%r = " in text else f"%r = {text}"}
             memref.store %r, %rs[%i] : memref<{count}x{result}>
           }}
         }}""")
@@ -222,6 +222,13 @@ def test_indices():
     near = values[abs(values.astype(np.float64)) < 2**31]
     check("arith.index_cast %a : i64 to index", ["i64"], "index", [near])
     check("arith.index_cast %a : index to i64", ["index"], "i64", [near])
+
+
+def test_integers_of_four_bits():
+    given = [extremes("i8")]
+    check("arith.trunci %a : i8 to i4", ["i8"], "i4", given)
+    cast = "builtin.unrealized_conversion_cast %b : i4 to ui4"
+    check(f"%b = arith.trunci %a : i8 to i4\n%r = {cast}", ["i8"], "ui4", given)
 
 
 @needs_xdsl("0.67", "floats of at most 8 bits")
