@@ -75,7 +75,9 @@ def extremum(number: np.ufunc, with_nan: np.ufunc) -> Maker:
 
         def compute(lhs: Array, rhs: Array) -> Array:
             result = np.asarray(function(lhs, rhs))
-            return result if result.all() else exact(lhs, rhs)  # zeros have signs
+            if result.all():
+                return result
+            return np.asarray(exact(lhs, rhs)).astype(result.dtype)  # zeros have signs
 
         return flushed(compute) if op.flush_to_zero is not None else compute
 
