@@ -194,12 +194,17 @@ class CudaDevice:
         if code not in FAULTS:
             return DriverError(self._driver.error_text(name, code), code)
         kind = self._driver.name_of(code)
-        if self.waits or self._launches == 1:
-            text = f"kernel {self._last[-1]} failed on {self.name}: {kind}; start a new process, "
+        last = self._last_launches(self._launches)
+        if last and (self.waits or self._launches == 1):
+            text = f"kernel {last[-1]} failed on {self.name}: {kind}; start a new process, "
             return DriverError(f"{text}and look for the access with {CHECK}", code)
         text = f"a kernel failed on {self.name}: {kind}; of {self._launches} launches, the last "
-        text += f"are of {', '.join(self._last) or 'unknown kernels'}; in a new process, {SYNC}=1 "
+        text += f"are of {', '.join(last) or 'unknown kernels'}; in a new process, {SYNC}=1 "
         return DriverError(f"{text}tells which it is", code)
+
+    def _last_launches(self, count: int) -> Sequence[str]:
+        """Return the kernels of the last `count` launches, of `REMEMBERED` at most."""
+        return [*self._last][-count:] if count else []
 
     # Memory
 
@@ -302,7 +307,8 @@ class CudaDevice:
                 raise DriverError("the work of a call cannot be captured as a graph")
             try:
                 handle = self._driver.handle("cuGraphInstantiateWithFlags", graph, 0)
-                return CudaGraph(handle, self._launches - before, [*self._last])
+                count = self._launches - before
+                return CudaGraph(handle, count, self._last_launches(count))
             finally:
                 self._call("cuGraphDestroy", graph)
         finally:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.dialects import arith, memref
+from xdsl.dialects import arith, cf, memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     FunctionType,
@@ -281,7 +281,8 @@ class DeviceWork:
 
     def launch(self, op: LaunchOp) -> None:
         name = op.callee.nested_references.data[-1].data
-        places = [self.argument(*row) for row in zip(op.arguments, self.kinds[name], strict=True)]
+        kinds = self.kinds[name]
+        places = [self.argument(name, *row) for row in zip(op.arguments, kinds, strict=True)]
         table = self.add(memref.AllocaOp.get(INDEX, shape=[len(places)]))
         for i, place in enumerate(places):
             self.add(memref.StoreOp.get(place, table, [self.number(i)]))
@@ -289,14 +290,17 @@ class DeviceWork:
         self.runtime("gpu.launch", number, *grid, self.address(table))
         erase(op)
 
-    def argument(self, value: SSAValue, kind: str) -> SSAValue:
-        """Return the address of an argument of a kernel."""
+    def argument(self, kernel: str, value: SSAValue, kind: str) -> SSAValue:
+        """Return the address of an argument of a kernel, after a check that it has the bits."""
         if is_buffer(value.type):
             return self.on_stack(self.address(value), INDEX)
         type = value.type
         if isinstance(type, IndexType):
-            type = IntegerType(int(kind.removeprefix("i")))
+            type, whole = IntegerType(int(kind.removeprefix("i"))), value
             value = self.add(arith.IndexCastOp(value, type))
+            back = self.add(arith.IndexCastOp(value, INDEX))
+            fits = self.add(arith.CmpiOp(back, whole, "eq"))
+            self.add(cf.AssertOp(fits, f"kernel @{kernel} takes sizes of {kind}: one exceeds it"))
         return self.on_stack(value, type)
 
     def called(self, op: CallOp | FuncCallOp) -> None:

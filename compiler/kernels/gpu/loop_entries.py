@@ -22,7 +22,6 @@ from ...analysis.constant_evaluator import integer_constant
 from ...analysis.dependence import base_of, dependence_of, is_pure
 from .lane_entry import LoopEntry, Nest, is_host_op, is_host_value
 from .lane_program import stored_in
-from .tile_writer import check_elements
 
 __all__ = ["lower_kernel"]
 
@@ -33,10 +32,8 @@ def lower_kernel(func: PrimFuncOp, target: Target, *, actions: Actions = SILENT)
     Each outer loop nest is a launch. The iterations of its outer loops that do not depend on each
     other are the lanes of tiles; a nest without such loops runs in one lane.
 
-    Errors: NoKernel for an operation, or an element type, that tiles cannot compute; `func` may be
-    changed then.
+    Errors: NoKernel for an operation that tiles cannot compute; `func` may be changed then.
     """
-    check_elements(v.type for op in walk(func) for v in (*op.operands, *op.results))
     return KernelLowering(func, target, actions).lower()
 
 

@@ -264,6 +264,9 @@ def test_a_choice_and_its_zeros():
         found = computed_tile(f"%r = {text} %a, %b : tile<4xf32>", "4xf32", **operands)
         assert np.signbit(found[:2]).tolist() == signs
         assert found[2:].tolist() == [2, 1]
+        bits = f"%m = {text} %a, %b : tile<4xf32>\n%r = bitcast %m : tile<4xf32> -> tile<4xi32>"
+        found_bits = computed_tile(bits, "4xi32", **operands)
+        np.testing.assert_array_equal(found_bits, found.view(np.int32))
     text = "%c = cmpf greater_than ordered %a, %b : tile<4xf32> -> tile<4xi1>\n"
     text += "%r = select %c, %a, %b : tile<4xi1>, tile<4xf32>"
     np.testing.assert_array_equal(computed_tile(text, "4xf32", **operands), [-0.0, 0, 2, np.nan])
