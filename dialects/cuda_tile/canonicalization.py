@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
+from ...passmanager.releases.floats import Float4E2M1FNType
 from .constraints import element_width
 from .control_ops import ForOp, IfOp, YieldOp
 from .elementwise_ops import SelectOp, XOrIOp
@@ -85,10 +87,15 @@ class SelectResults(RewritePattern):
                 continue
             if len({*values}) == 1:
                 rewriter.replace_all_uses_with(result, values[0])
-            elif len(values) == 2 and isinstance(type := result.type, TileType):
+            elif len(values) == 2 and is_selectable(type := result.type):
                 condition = spread(op.condition, type, rewriter)
                 selected = rewriter.insert(SelectOp(condition, *values)).result
                 rewriter.replace_all_uses_with(result, selected)
+
+
+def is_selectable(type: Attribute) -> TypeIs[TileType]:
+    """Return whether `select` has results of a type."""
+    return isinstance(type, TileType) and not isinstance(type.element_type, Float4E2M1FNType)
 
 
 def yields_of(op: IfOp) -> list[YieldOp]:

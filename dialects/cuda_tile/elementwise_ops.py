@@ -204,9 +204,7 @@ MulIOp = _define("MulIOp", WrappingBinaryForm, "Multiply integers.")
 OrIOp = _define("OrIOp", BinaryIntForm, "Compute the bitwise or.")
 RemIOp = _define("RemIOp", DivisionForm, "Compute the remainder, with the sign of `lhs`.")
 ShLIOp = _define("ShLIOp", WrappingBinaryForm, "Shift `lhs` to the left by `rhs` bits.")
-ShRIOp = _define(
-    "ShRIOp", SignedBinaryForm, "Shift `lhs` right; the sign fills signed integers."
-)
+ShRIOp = _define("ShRIOp", SignedBinaryForm, "Shift `lhs` right; the sign fills signed integers.")
 SubIOp = _define("SubIOp", WrappingBinaryForm, "Subtract integers.")
 XOrIOp = _define("XOrIOp", BinaryIntForm, "Compute the bitwise exclusive or.")
 

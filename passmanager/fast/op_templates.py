@@ -101,14 +101,12 @@ def _has_format(op_class: type[Operation], is_known: Callable[[object], bool]) -
     # The decorator that sets `print` sets the definition, too: a subclass may have replaced one.
     owners = {_owner(op_class, "print"), _owner(op_class, "get_irdl_definition")}
     definition = op_class.get_irdl_definition()
-    return (
-        len(owners) == 1
-        and definition.assembly_format is not None
-        and all(
-            (directive.__module__, directive.__qualname__) in _DIRECTIVES
-            or is_known(directive.print)
-            for directive in definition.custom_directives.values()
-        )
+    if len(owners) > 1 or (format := definition.assembly_format) is None:
+        return False
+    return all(
+        (directive.__module__, directive.__qualname__) in _DIRECTIVES or is_known(directive.print)
+        for name, directive in definition.custom_directives.items()
+        if f"custom<{name}>" in format
     )
 
 

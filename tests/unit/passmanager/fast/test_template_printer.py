@@ -224,6 +224,14 @@ def test_equal_types_of_different_identity_share_a_template() -> None:
 
 
 @needs_part("printing")
+def test_ops_without_the_name_of_their_dialect_have_templates_of_their_own() -> None:
+    lines = [f"%{n} = addi %x, %y overflow<no_wrap> : tile<i32>" for n in range(5)]
+    body = "\n".join([*lines, "%z = addi %x, %x overflow<no_wrap> : tile<i32>", "return"])
+    text = f"cuda_tile.module @m {{ entry @e(%x: tile<i32>, %y: tile<i32>) {{ {body} }} }}"
+    assert printed(read(text)).templated == 4
+
+
+@needs_part("printing")
 def test_printers_of_one_style_share_templates() -> None:
     module = read('%0 = "test.op"() {name = "x"} : () -> i32')
     assert [printed(module, first=first).templated for first in (True, False)] == [0, 1]
