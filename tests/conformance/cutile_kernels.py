@@ -1,10 +1,12 @@
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportInvalidTypeForm=false
 """Kernels in NVIDIA's cuTile, which `cuda-tile` compiles to bytecode without a GPU."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from math import log2
+from typing import Any
 
 import cuda.tile as ct
 from cuda.tile import compilation as cc
@@ -108,7 +110,7 @@ def array(dtype, rank: int):
 
 
 F16, F32, I32 = ct.float16, ct.float32, ct.int32
-KERNELS = {
+KERNELS: Mapping[str, tuple[Any, Sequence[Any], Sequence[float]]] = {
     "add": (add, [array(F32, 1)] * 3, [16]),
     "transpose": (transpose, [array(F32, 2)] * 2, [8]),
     "product": (product, [array(F16, 2)] * 3, [16, 32, 16]),
