@@ -98,7 +98,7 @@ class TunableKernel:
     def made(self, measured: Sequence[Choice] = ()) -> list[Made]:
         """Return the choices of the kernel, the first ones as `measured`."""
         if self.target.is_cuda:
-            return gpu_kernel_of(self.func, self.target, measured).choices.made
+            return gpu_kernel_of(self.func, self.target, measured=measured).choices.made
         return kernel_of(self.func, self.target, self.given, self.winograd, measured).choices.made
 
     @property
