@@ -47,7 +47,6 @@ LOCAL = """
     %n = arith.addi %i, %size : index
     %local = memref.alloc(%n) : memref<?xf32>
     memref.store %0, %local[%i] : memref<?xf32>
-    memref.dealloc %local : memref<?xf32>
 """
 """What no tile program has: the function stays on the host."""
 
