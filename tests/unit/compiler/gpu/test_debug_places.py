@@ -23,7 +23,7 @@ from passline.compiler.gpu.debug_places import with_scopes
 from passline.compiler.gpu.simulated import SimulatedDevice
 from passline.dialects.cuda_tile.bytecode.tile_reader import read_tile_bytecode
 from passline.dialects.cuda_tile.bytecode.tile_writer import write_tile_bytecode
-from passline.dialects.cuda_tile.debug_info import DISubprogramAttr
+from passline.dialects.cuda_tile.debug_info import DIFileAttr, DISubprogramAttr
 from passline.dialects.cuda_tile.module_ops import EntryOp
 from passline.dialects.cuda_tile.module_ops import ModuleOp as TileModuleOp
 from passline.dialects.target import Target, set_target
@@ -95,4 +95,6 @@ def test_a_name_that_stands_for_a_file_has_no_quotes():
     (scoped,) = with_scopes(kernels).body.ops
     assert isinstance(scoped.location, FusedLoc)
     assert isinstance(scope := scoped.location.metadata, DISubprogramAttr)
-    assert '"conv1)", "loc(/block"' in str(scope.file)
+    assert isinstance(file := scope.file, DIFileAttr)
+    assert file.file_name.data.startswith("conv1") and '"' not in file.directory.data
+    assert '"' not in file.file_name.data
