@@ -44,7 +44,8 @@ def with_scopes(kernels: TileModuleOp) -> TileModuleOp:
 
 
 def _subprogram(name: StringAttr, place: FileLineColLoc) -> DISubprogramAttr:
-    folder, file_name = os.path.split(place.filename.data)
+    # The assembler does not escape the quotes of names that stand for files, as `loc("conv1")`.
+    folder, file_name = os.path.split(place.filename.data.replace('"', ""))
     file = DIFileAttr(StringAttr(file_name), StringAttr(folder))
     line = IntAttr(place.line.data)
     return DISubprogramAttr(file, line, name, name, DICompileUnitAttr(file), line)

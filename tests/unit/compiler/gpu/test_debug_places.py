@@ -7,7 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import FileLineColLoc, FusedLoc, ModuleOp
+from xdsl.dialects.builtin import (
+    FileLineColLoc,
+    FusedLoc,
+    ModuleOp,
+    NameLoc,
+    StringAttr,
+    UnknownLoc,
+)
 from xdsl.utils.hints import isa
 
 from passline import load, optimize
@@ -16,7 +23,7 @@ from passline.compiler.gpu.debug_places import with_scopes
 from passline.compiler.gpu.simulated import SimulatedDevice
 from passline.dialects.cuda_tile.bytecode.tile_reader import read_tile_bytecode
 from passline.dialects.cuda_tile.bytecode.tile_writer import write_tile_bytecode
-from passline.dialects.cuda_tile.debug_info import DISubprogramAttr
+from passline.dialects.cuda_tile.debug_info import DIFileAttr, DISubprogramAttr
 from passline.dialects.cuda_tile.module_ops import EntryOp
 from passline.dialects.cuda_tile.module_ops import ModuleOp as TileModuleOp
 from passline.dialects.target import Target, set_target
@@ -79,3 +86,15 @@ def test_times_of_kernels_in_the_record(
     phases = [json.loads(line) for line in record.read_text().splitlines() if '"phase"' in line]
     (kernel,) = (phase for phase in phases if phase["name"].startswith("@"))
     assert kernel["name"] == f"@fused_softmax_relu at {model}:3:8" and kernel["seconds"] > 0
+
+
+def test_a_name_that_stands_for_a_file_has_no_quotes():
+    kernels = TileModuleOp("kernels")
+    kernels.body.block.add_op(entry := EntryOp("k", []))
+    entry.location = NameLoc(StringAttr("/block/conv1"), UnknownLoc())
+    (scoped,) = with_scopes(kernels).body.ops
+    assert isinstance(scoped.location, FusedLoc)
+    assert isinstance(scope := scoped.location.metadata, DISubprogramAttr)
+    assert isinstance(file := scope.file, DIFileAttr)
+    assert file.file_name.data.startswith("conv1") and '"' not in file.directory.data
+    assert '"' not in file.file_name.data
