@@ -109,10 +109,12 @@ def is_nibble(element: Attribute) -> bool:
 
 
 def pack(op: ops.PackOp) -> Compute:
-    """Return the bytes of a tile; of two elements in a byte the first is in the lower bits."""
+    """Return the bytes of a tile; of the elements in a byte the first is in the lowest bits."""
     element = element_of_value(op.source)
 
     def compute(source: Array) -> Array:
+        if element == IntegerType(1):
+            return np.packbits(source, bitorder="little").view(np.int8)
         bits = to_bits(source, element)
         if is_nibble(element):
             bits = (bits[::2] | bits[1::2] << 4).astype(np.uint8)
@@ -127,6 +129,8 @@ def unpack(op: ops.UnpackOp) -> Compute:
 
     def compute(source: Array) -> Array:
         data = np.ascontiguousarray(source).view(np.uint8)
+        if element == IntegerType(1):
+            return from_bits(np.unpackbits(data, bitorder="little"), element)
         if is_nibble(element):
             return from_bits(np.stack((data & 15, data >> 4), -1).reshape(size), element)
         return from_bits(data.view(f"u{len(data) // size}"), element)
