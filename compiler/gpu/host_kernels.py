@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.target import host
-from ...dialects.tir.ops import output_count
+from ...dialects.tir.functions import OUTPUTS
 from ..interpreters.arrays import NarrowFloat, codes_of, numbers_of
 from ..interpreters.interpret import interpret
 from ..interpreters.signature import Function, Value, entry_function, is_buffer
@@ -40,21 +40,19 @@ class HostKernels:
         name = function.sym_name.data
         text = f"@{name} has no tile program: it runs on the host, and its buffers are copied"
         warnings.warn(text, RuntimeWarning, stacklevel=2)
-        is_changed = [is_buffer(type) for type in function.function_type.inputs]
-        inputs = len(is_changed) - output_count(function)
+        module = self._module.clone()
+        function = entry_function(module, name)
+        function.attributes.pop(OUTPUTS, None)  # results are buffers that are changed, too
         if find_spec("llvmlite") is None:
-            call = interpret(self._module, function)
-        else:
-            from ..native import compile_module
+            return on_numbers(function, interpret(module, function))
+        from ..native import compile_module
 
-            call = compile_module(self._module, name, host())
+        compiled = compile_module(module, name, host())
+        is_changed = [is_buffer(type) for type in function.function_type.inputs]
 
         def run(*arguments: Any) -> Sequence[Value]:
-            results = call(*arguments[:inputs])
-            given = zip(arguments[:inputs], is_changed)
-            buffers = [argument for argument, changed in given if changed]
-            # Without `tir.outputs`, the interpreter returns all buffers, and machine code none.
-            return [*buffers, *results] if inputs < len(is_changed) else results or buffers
+            compiled(*arguments)
+            return [argument for argument, changed in zip(arguments, is_changed) if changed]
 
         return on_numbers(function, run)
 

@@ -68,14 +68,17 @@ def test_control_flow_on_values():
     assert plans(run) == []
 
 
+@pytest.mark.parametrize("attributes", ["", " attributes {tir.outputs = 1 : index}"])
 @pytest.mark.parametrize("with_llvm", [False, True])
-def test_functions_on_the_host(with_llvm: bool, monkeypatch: pytest.MonkeyPatch):
+def test_functions_on_the_host(with_llvm: bool, attributes: str, monkeypatch: pytest.MonkeyPatch):
     if with_llvm:
         pytest.importorskip("llvmlite")
     else:
         monkeypatch.setattr("passline.compiler.gpu.host_kernels.find_spec", _not_found)
     with PassContext(disabled_pass=["tir-lower-to-cuda-tile"]):
-        run = function((FOLDER / "negate.mlir").read_text())
+        text = (FOLDER / "negate.mlir").read_text()
+        head = "@negate(%x: memref<?xf32>, %y: memref<?xf32>)"
+        run = function(text.replace(head, head + attributes))
     with pytest.warns(RuntimeWarning, match="@negate has no tile program: it runs on the host"):
         np.testing.assert_array_equal(run(X)[0], -2 * X)
     np.testing.assert_array_equal(run(2 * X)[0], -4 * X)

@@ -78,3 +78,14 @@ def test_nibbles_of_bytes():
     text = "%u = unpack %a : tile<2xi8> -> tile<4xf4E2M1FN>\n"
     text += "%r = pack %u : tile<4xf4E2M1FN> -> tile<2xi8>"
     assert computed_tile(text, "2xi8", a=data).tolist() == [0x21, 0x70]
+
+
+def test_bits_of_bytes():
+    data = (np.array([0x21, -0x80], np.int8), "2xi8")
+    text = "%u = unpack %a : tile<2xi8> -> tile<16xi1>\n"
+    bits = computed_tile(
+        text + "%r = exti %u unsigned : tile<16xi1> -> tile<16xi8>", "16xi8", a=data
+    )
+    assert np.flatnonzero(bits).tolist() == [0, 5, 15]
+    packed = computed_tile(text + "%r = pack %u : tile<16xi1> -> tile<2xi8>", "2xi8", a=data)
+    assert packed.tolist() == data[0].tolist()
