@@ -323,10 +323,20 @@ def is_host_op(op: Operation) -> bool:
 
 def is_host_value(value: SSAValue) -> bool:
     """Return whether the host knows a value, which is not computed of elements of buffers."""
-    owner = value.owner
-    if isinstance(owner, Block):
-        return not isinstance(owner.parent_op(), ForOp)
-    return is_host_op(owner) and all(map(is_host_value, owner.operands))
+    pending, seen = [value], set[SSAValue]()
+    while pending:
+        if (value := pending.pop()) in seen:
+            continue
+        seen.add(value)
+        owner = value.owner
+        if isinstance(owner, Block):
+            if isinstance(owner.parent_op(), ForOp):
+                return False
+        elif is_host_op(owner):
+            pending += owner.operands
+        else:
+            return False
+    return True
 
 
 def is_known_view(op: Operation) -> bool:

@@ -49,6 +49,7 @@ class KernelLowering:
     def lower(self) -> list[EntryOp]:
         self.index = index_type(self.func)
         self.stored = stored_in([self.func])
+        self.repeatable: dict[Operation, bool] = {}
         self.analyzer = Analyzer()
         self.block(self.func.body.block)
         return self.entries
@@ -123,23 +124,28 @@ class KernelLowering:
     def inputs(self, op: Operation) -> Iterator[Operation]:
         """Yield the operations outside of memory on which an operation depends: those that define
         its operands, through what can be computed again."""
-        pending = [*op.operands]
+        pending, seen = [*op.operands], set[Operation]()
         while pending:
             value = pending.pop()
             if isinstance(value.type, MemRefType):
                 value = base_of(value)
             owner = value.owner
-            if not isinstance(owner, Operation):
+            if not isinstance(owner, Operation) or owner in seen:
                 continue
+            seen.add(owner)
             yield owner
             if self.is_repeatable(owner):
                 pending += owner.operands
 
     def is_repeatable(self, op: Operation) -> bool:
         """Return whether each entry may compute an operation for itself."""
+        if op not in self.repeatable:
+            self.repeatable[op] = self._is_repeatable(op)
+        return self.repeatable[op]
+
+    def _is_repeatable(self, op: Operation) -> bool:
         if isinstance(op, memref.LoadOp):
-            root = base_of(op.memref)
-            return root not in self.stored
+            return base_of(op.memref) not in self.stored
         if op.regions or not is_pure(op) or isinstance(op, NOT_PURE):
             return False
         return all(
