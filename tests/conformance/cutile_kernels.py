@@ -46,7 +46,7 @@ def product(a, b, out, m: ConstInt, n: ConstInt, k: ConstInt):
 def softmax(a, out, columns: ConstInt):
     i = ct.bid(0)
     at = ct.arange(columns, dtype=ct.int32)
-    row = ct.gather(a, (i, at), padding_value=-float("inf"))
+    row = ct.gather(a, (i, at), padding_value=-float("inf"))  # pyright: ignore[reportArgumentType]
     power = ct.exp(row - ct.max(row, axis=0, keepdims=True))
     ct.scatter(out, (i, at), power / ct.sum(power, axis=0, keepdims=True))
 
@@ -73,7 +73,7 @@ def attention(q, k, v, out, scale: ct.Constant[float], rows: ConstInt, keys: Con
     total = ct.full((rows, 1), 0.0, dtype=ct.float32)
     sums = ct.full((rows, d), 0.0, dtype=ct.float32)
     at = i * rows + ct.arange(rows, dtype=ct.int32)[:, None]
-    for step in range(ct.cdiv((i + 1) * rows, keys)):
+    for step in range(ct.cdiv((i + 1) * rows, keys)):  # pyright: ignore[reportArgumentType]
         key = ct.load(k, index=(head, step, 0), shape=(1, keys, d)).reshape((keys, d))
         scores = ct.mma(query, ct.transpose(key), ct.full((rows, keys), 0.0, dtype=ct.float32))
         before = step * keys + ct.arange(keys, dtype=ct.int32)[None, :]

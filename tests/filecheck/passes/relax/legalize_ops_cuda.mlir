@@ -184,16 +184,3 @@ func.func @attention(%q: tensor<1x32x2x16xf16>, %k: tensor<1x32x2x16xf16>, %v: t
   %0 = relax.nn.attention %q, %k, %v {causal_mask = "TopLeft"} : (tensor<1x32x2x16xf16>, tensor<1x32x2x16xf16>, tensor<1x32x2x16xf16>) -> tensor<1x32x2x16xf16>
   func.return %0 : tensor<1x32x2x16xf16>
 }
-
-// -----
-
-// What is of no family gets loops, which tir-lower-to-cuda-tile makes lanes of tiles.
-// CHECK-LABEL: @loops(
-// CHECK:       tir.prim_func private @fused_tan(
-// CHECK:         tir.for
-// CHECK-NOT:   cuda_tile
-// COMPARED: @loops
-func.func @loops(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
-  %0 = relax.tan %x : (tensor<8x16xf32>) -> tensor<8x16xf32>
-  func.return %0 : tensor<8x16xf32>
-}

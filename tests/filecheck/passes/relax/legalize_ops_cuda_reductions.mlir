@@ -62,21 +62,6 @@ func.func @scan(%x: tensor<100000xf32>) -> tensor<100000xf32> {
 
 // -----
 
-// A transposition: loaded by rows, stored by columns.
-// CHECK-LABEL: @transposition(
-// CHECK:       entry @fused_transpose(
-// CHECK:         [[TILE:%[0-9]+]], {{%[0-9]+}} = load_view_tko weak {{.*}} : partition_view<tile=(1x64x64)
-// CHECK:         [[MATRIX:%[0-9]+]] = reshape [[TILE]] : tile<1x64x64xf16> -> tile<64x64xf16>
-// CHECK:         [[TURNED:%[0-9]+]] = permute [[MATRIX]] [1, 0]
-// CHECK:         [[OUT:%[0-9]+]] = reshape [[TURNED]]
-// CHECK:         store_view_tko weak [[OUT]]
-func.func @transposition(%x: tensor<8x64x56x56xf16>) -> tensor<8x56x56x64xf16> {
-  %0 = relax.transpose %x {axes = [0, 2, 3, 1]} : (tensor<8x64x56x56xf16>) -> tensor<8x56x56x64xf16>
-  func.return %0 : tensor<8x56x56x64xf16>
-}
-
-// -----
-
 // A transposed convolution is one product: a tap has a data element where the stride divides.
 // CHECK-LABEL: @transposed(
 // CHECK:       entry @fused_conv2d_transpose(

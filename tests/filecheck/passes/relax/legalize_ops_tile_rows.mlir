@@ -8,7 +8,7 @@
 // CHECK:       entry @fused_softmax([[X:%.*]]: tile<ptr<f32>>, [[Y:%.*]]: tile<ptr<f32>>, [[N:%.*]]: tile<i32>) {
 // CHECK:         [[BLOCK:%.*]], {{%.*}}, {{%.*}} = get_tile_block_id : tile<i32>
 // CHECK:         make_tensor_view {{%.*}}, shape = [[[N]], 1000], strides = [1000, 1]
-// CHECK:         [[TILE:%.*]], {{%.*}} = load_view_tko weak {{%.*}}[[[BLOCK]], {{%.*}}] : {{.*}} -> tile<2x1024xf32>, token
+// CHECK:         [[TILE:%.*]], {{%.*}} = load_view_tko weak {{%.*}}[[[BLOCK]], {{%.*}}]{{.*}} -> tile<2x1024xf32>, token
 // CHECK-NOT:     load_view_tko
 // CHECK:         [[MAX:%.*]] = reduce {{%.*}} dim=1 identities=[0xFF800000 : f32] : tile<2x1024xf32> -> tile<2xf32>
 // CHECK:           maxf {{%.*}}, {{%.*}} propagate_nan : tile<f32>

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,9 +159,9 @@ def functions_run(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ran: list[str] = []
     interpret = evaluation.interpret
 
-    def counted(module: ModuleOp, func: FuncOp, *rest: object) -> object:
+    def counted(module: ModuleOp, func: FuncOp, *rest: Any, **options: Any) -> object:
         ran.append(func.sym_name.data)
-        return interpret(module, func, *rest)  # pyright: ignore[reportArgumentType]
+        return interpret(module, func, *rest, **options)
 
     monkeypatch.setattr(evaluation, "interpret", counted)
     return ran
